@@ -1,0 +1,28 @@
+"""Text from outside, made safe to look at."""
+
+import unicodedata
+
+# Categories that can move the cursor, hide or reorder text, or end a line.
+_UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+
+
+def printable(text: str, limit: int = 500) -> str:
+    """`text` on one line with control characters escaped, cut at `limit` characters.
+
+    Test names, messages and paths come from user code and may hold terminal
+    escape sequences; nothing from outside is printed without passing here.
+    """
+    shown = "".join(_visible(c) for c in text[: limit + 1])
+    return shown if len(text) <= limit else shown[:limit] + "…"
+
+
+def printable_lines(text: str, limit: int = 4000) -> str:
+    """The same for text of several lines: line breaks and tabs stay, everything else is escaped."""
+    kept = text if len(text) <= limit else text[:limit] + "…"
+    return "\n".join(printable(line.expandtabs(4), limit) for line in kept.split("\n"))
+
+
+def _visible(character: str) -> str:
+    if unicodedata.category(character) not in _UNSAFE:
+        return character
+    return character.encode("unicode_escape").decode("ascii")
