@@ -15,11 +15,11 @@ from pydantic import Field
 
 from whet.core.records import (
     Action,
+    Alternative,
     Count,
     Decision,
     Experience,
     Finding,
-    Probability,
     Record,
     Review,
     Seconds,
@@ -299,27 +299,26 @@ class Store(Protocol):
 
 
 class Choice(Record):
-    """What a policy answers: a proposal and, for every allowed action, its probability and value."""
+    """What a policy answers: a proposal, and what it thought of every allowed action.
+
+    `version` names what the answer was made from: it changes whenever the same
+    state could be answered differently.
+    """
 
     action: str
     explored: bool
-    probabilities: dict[str, Probability]
-    values: dict[str, float]
-    uncertainties: dict[str, float]
-    confidences: dict[str, Probability]
-    visits: dict[str, int]
-    sources: dict[str, Literal["individual", "abstract", "category", "fleet", "none"]]
+    version: str
+    alternatives: tuple[Alternative, ...] = Field(min_length=1)
 
 
 class Policy(Protocol):
-    """Chooses; never learns. `version` changes whenever the same state could be answered differently."""
-
-    name: str
+    """Chooses; never learns."""
 
     @property
-    def version(self) -> str: ...
+    def name(self) -> str: ...
 
-    def choose(self, state: State, allowed: Sequence[Action]) -> Choice: ...
+    def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
+        """One of `allowed`, with the probability of each."""
 
 
 class PolicySource(Protocol):

@@ -117,8 +117,8 @@ class Alternative(Record):
     """One action a policy weighed, as it stood at the moment of the decision."""
 
     action: str
-    value: float
-    uncertainty: Annotated[float, Field(ge=0.0)]
+    value: float | None = Field(description="expected reward; None while nothing is known")
+    uncertainty: Annotated[float, Field(ge=0.0)] = Field(description="standard error of the value")
     visits: Count
     source: Literal["individual", "abstract", "category", "fleet", "none"]
     probability: Probability

@@ -1,0 +1,1 @@
+"""How it is decided, and how deciding improves."""

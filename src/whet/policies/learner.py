@@ -1,0 +1,85 @@
+"""What acts is apart from what learns: this turns experiences into lessons for the tables."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from whet.core.ports import Cell, Lesson, Move, QTables, Scope
+from whet.core.records import Action, Experience
+from whet.policies.hierarchy import FLEET, Hierarchy, Place
+
+
+@dataclass(frozen=True)
+class Rates:
+    """SPEC §3: own table 0.1, category 0.1, fleet 0.05, replay at half, discount 0.95."""
+
+    learning: float = 0.1
+    discount: float = 0.95
+    category: float = 0.1
+    fleet: float = 0.05
+    replay_share: float = 0.5
+    average_first: bool = True
+
+
+@dataclass(frozen=True)
+class QLearner:
+    """Q-learning (Watkins 1989) over a hierarchy of tables."""
+
+    hierarchy: Hierarchy
+    actions: Mapping[str, Action] = field(default_factory=dict)
+    rates: Rates = Rates()
+
+    def target(self, experience: Experience) -> float:
+        """r + γ · max over next actions of the looked-up value; nothing follows a last step."""
+        return experience.reward.credited + self.rates.discount * self._next_value(experience)
+
+    def lesson(self, experience: Experience) -> Lesson:
+        return self._lesson(experience, self.rates.learning, averaged=self.rates.average_first)
+
+    def replay_lesson(self, experience: Experience) -> Lesson:
+        """The same experience again, at half the rate and without counting a visit."""
+        return self._lesson(experience, self.rates.learning * self.rates.replay_share, averaged=False)
+
+    def _lesson(self, experience: Experience, rate: float, *, averaged: bool) -> Lesson:
+        share = rate / self.rates.learning
+        h, action = self.hierarchy, experience.decision.action
+        exact = Cell(Scope.INDIVIDUAL, h.agent, experience.state_key, action)
+        abstract = Cell(Scope.INDIVIDUAL, h.agent, experience.category_key, action)
+        category = Cell(Scope.CATEGORY, h.category, experience.category_key, experience.kind)
+        fleet = Cell(Scope.FLEET, FLEET, experience.fleet_key, experience.kind)
+        return Lesson(
+            target=self.target(experience),
+            own=tuple(Move(cell=cell, rate=rate, averaged=averaged) for cell in (exact, abstract)),
+            shared=(
+                Move(cell=category, rate=self.rates.category * share, averaged=averaged),
+                Move(cell=fleet, rate=self.rates.fleet * share, averaged=averaged),
+            ),
+        )
+
+    def _next_value(self, experience: Experience) -> float:
+        e = experience
+        if e.done or e.next_state_key is None or e.next_category_key is None or e.next_fleet_key is None:
+            return 0.0
+        place = Place(e.next_state_key, e.next_category_key, e.next_fleet_key)
+        actions = [self.actions[name] for name in e.next_actions if name in self.actions]
+        values = [known.value for known in self.hierarchy.recall(place, actions)]
+        return max((value for value in values if value is not None), default=0.0)
+
+
+def surprise(tables: QTables, lesson: Lesson) -> float:
+    """|target − q| of the experience's own cell: its priority in replay."""
+    cell = lesson.own[0].cell
+    entry = tables.read([cell]).get(cell)
+    return abs(lesson.target - (entry.q_value if entry else 0.0))
+
+
+# Agents whose actions of the same kind serve similar ends (S2 §2.4).
+SIMILAR: tuple[tuple[str, ...], ...] = (
+    ("test-generator", "test-data-architect"),
+    ("test-executor", "regression-risk-analyzer"),
+    ("coverage-analyzer", "quality-gate"),
+    ("security-scanner", "chaos-engineer"),
+)
+
+
+def similar(agent: str) -> Sequence[str]:
+    return [other for group in SIMILAR if agent in group for other in group if other != agent]

@@ -1,0 +1,90 @@
+"""Policies over hierarchical Q-tables: Thompson sampling and ε-greedy."""
+
+import hashlib
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from whet.core.ports import Choice
+from whet.core.records import Action, Alternative, State
+from whet.policies.beliefs import Beliefs, Vector, believe
+from whet.policies.exploration import Schedule
+from whet.policies.hierarchy import Hierarchy, Known, Place
+from whet.policies.posterior import best_probabilities, good_enough_probabilities
+
+
+class Exploration(Protocol):
+    """Turns beliefs into the probability of each action. What it says is what is drawn from."""
+
+    name: str
+
+    def probabilities(self, beliefs: Beliefs) -> Vector: ...
+
+
+class Thompson:
+    """Each action as often as it is likely to be the best."""
+
+    name = "thompson"
+
+    def probabilities(self, beliefs: Beliefs) -> Vector:
+        return best_probabilities(beliefs)
+
+
+class EpsilonGreedy:
+    """The best with 1 − ε (ties share it), any with ε."""
+
+    name = "epsilon-greedy"
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.schedule = schedule
+
+    def probabilities(self, beliefs: Beliefs) -> Vector:
+        epsilon, count = self.schedule.epsilon, len(beliefs.means)
+        best = beliefs.means == beliefs.means.max()
+        return np.asarray(epsilon / count + (1.0 - epsilon) * best / best.sum())
+
+
+class TabularPolicy:
+    """Recall, believe, draw. Never learns: a learner changes the tables it reads."""
+
+    def __init__(self, hierarchy: Hierarchy, exploration: Exploration, rate: float, rng: np.random.Generator) -> None:
+        self.hierarchy, self.exploration, self.rate, self.rng = hierarchy, exploration, rate, rng
+
+    @property
+    def name(self) -> str:
+        return f"tabular-{self.exploration.name}"
+
+    def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
+        known = self.hierarchy.recall(Place.of(state), allowed)
+        beliefs = believe(known, self.rate)
+        probabilities = self.exploration.probabilities(beliefs)
+        drawn = int(self.rng.choice(len(allowed), p=probabilities))
+        return Choice(
+            action=allowed[drawn].name,
+            explored=bool(beliefs.means[drawn] < beliefs.means.max()),
+            version=_version(self.name, known),
+            alternatives=_alternatives(known, beliefs, probabilities),
+        )
+
+
+def _alternatives(known: Sequence[Known], beliefs: Beliefs, probabilities: Vector) -> tuple[Alternative, ...]:
+    confidences = good_enough_probabilities(beliefs)
+    return tuple(
+        Alternative(
+            action=k.action,
+            value=k.value,
+            uncertainty=float(beliefs.errors[i]),
+            visits=k.visits,
+            source=k.source,
+            probability=min(1.0, float(probabilities[i])),
+            confidence=float(confidences[i]),
+        )
+        for i, k in enumerate(known)
+    )
+
+
+def _version(name: str, known: Sequence[Known]) -> str:
+    """A digest of every value the choice was made from."""
+    text = repr([(k.action, k.value, k.own.visits if k.own else 0, k.own.m2 if k.own else 0.0) for k in known])
+    return f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"
