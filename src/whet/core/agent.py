@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from typing import ClassVar, Generic, TypeVar
 
+from whet.core.errors import WhetError
 from whet.core.records import Action, Outcome, State, Valuation
 
 S = TypeVar("S", bound=State)
@@ -26,9 +27,13 @@ class Agent(ABC, Generic[S, O, W]):
 
     name: ClassVar[str]
     category: ClassVar[str]
-    actions: ClassVar[tuple[Action, ...]]
+    actions: tuple[Action, ...]
     state_type: ClassVar[type[State]]
     outcome_type: ClassVar[type[Outcome]]
+
+    def obstacle(self, workplace: W) -> str | None:
+        """Why this agent cannot work here, as a sentence with the remedy; None when it can."""
+        return None
 
     @abstractmethod
     def observe(self, workplace: W) -> S:
@@ -55,9 +60,9 @@ class Agent(ABC, Generic[S, O, W]):
         """How promising a state is, for potential-based shaping; 0 leaves the reward unshaped."""
         return 0.0
 
-    @classmethod
-    def action(cls, name: str) -> Action:
-        for action in cls.actions:
+    def action(self, name: str) -> Action:
+        for action in self.actions:
             if action.name == name:
                 return action
-        raise KeyError(f"{cls.name} has no action {name!r}; it has {[a.name for a in cls.actions]}")
+        allowed = ", ".join(action.name for action in self.actions)
+        raise WhetError(f"{self.name} has no action {name!r}.", f"It has: {allowed}.")

@@ -20,7 +20,7 @@ FLEET = "fleet"
 
 @dataclass(frozen=True)
 class Weights:
-    """How much a looked-up value counts, by where it was found (S2 §2.3)."""
+    """How much a looked-up value counts, by where it was found (S2 §2.3). A table of weight 0 is not asked."""
 
     individual: float = 1.0
     category: float = 0.7
@@ -92,7 +92,7 @@ def _known(name: str, chain: tuple[tuple[Source, Cell, float], ...], entries: di
     own = entries.get(chain[0][1])
     borrowed, lender = None, "none"
     for source, cell, weight in chain[1:]:
-        if cell in entries:
+        if weight > 0.0 and cell in entries:
             borrowed, lender = weight * entries[cell].q_value, source
             break
     visited = own is not None and own.visits > 0

@@ -10,7 +10,7 @@ from whet.policies.hierarchy import FLEET, Hierarchy, Place
 
 @dataclass(frozen=True)
 class Rates:
-    """SPEC §3: own table 0.1, category 0.1, fleet 0.05, replay at half, discount 0.95."""
+    """Own table 0.1, category 0.1, fleet 0.05, replay at half, discount 0.95. A table of rate 0 is not taught."""
 
     learning: float = 0.1
     discount: float = 0.95
@@ -49,9 +49,10 @@ class QLearner:
         return Lesson(
             target=self.target(experience),
             own=tuple(Move(cell=cell, rate=rate, averaged=averaged) for cell in (exact, abstract)),
-            shared=(
-                Move(cell=category, rate=self.rates.category * share, averaged=averaged),
-                Move(cell=fleet, rate=self.rates.fleet * share, averaged=averaged),
+            shared=tuple(
+                Move(cell=cell, rate=shared * share, averaged=averaged)
+                for cell, shared in ((category, self.rates.category), (fleet, self.rates.fleet))
+                if shared > 0.0
             ),
         )
 

@@ -1,0 +1,104 @@
+"""fleet-commander: which agent next with the budget that is left, and when to stop."""
+
+from collections.abc import Sequence
+
+from pydantic import Field
+
+from whet.core.agent import Agent
+from whet.core.keys import Atom
+from whet.core.records import Action, ActionKind, Count, Measures, Outcome, Probability, State, Valuation
+from whet.rewards import specialists
+from whet.tools.workplace import Workplace
+
+# A visit calls no agent more often than this: repeated looks at unchanged code find less and less.
+VISITS_EACH = 2
+STOP = Action(
+    name="stop", kind=ActionKind.STOPPED, summary="enough: the rest of the budget is not worth spending", hides=True
+)
+
+
+class CommanderState(State):
+    budget_left: Probability = Field(description="share of the budget that is left")
+    suites_left: float | None = Field(description="how many plain runs of the suite fit into what is left")
+    turns_done: Count
+    visits: dict[str, Count] = Field(description="how often each agent of the crew was sent")
+    blocked: tuple[str, ...] = Field(description="agents that cannot work here")
+
+    def discrete(self) -> tuple[Atom, ...]:
+        room = None if self.suites_left is None else 0 if self.suites_left < 1 else 1 if self.suites_left < 5 else 2
+        visits = [min(n, VISITS_EACH) for _, n in sorted(self.visits.items())]
+        return (int(self.budget_left * 4), room, *visits)
+
+
+class CommanderOutcome(Outcome):
+    agent: str | None
+    new_findings: Count | None
+
+
+class Commander(Agent[CommanderState, CommanderOutcome, Workplace]):
+    """Sends the crew. Their order is the one in which they run while nothing is known."""
+
+    name = "fleet-commander"
+    category = "fleet"
+    state_type = CommanderState
+    outcome_type = CommanderOutcome
+
+    def __init__(self, crew: Sequence[str]) -> None:
+        self.crew = tuple(crew)
+        self._sent_by = {"dispatch_" + name.replace("-", "_"): name for name in crew}
+        self.actions = (
+            *(
+                Action(name=action, kind=ActionKind.DELEGATED, summary=f"send {agent}")
+                for action, agent in self._sent_by.items()
+            ),
+            STOP,
+        )
+
+    def observe(self, workplace: Workplace) -> CommanderState:
+        seconds = workplace.suite_seconds()
+        return CommanderState(
+            situation=workplace.situation(),
+            budget_left=min(1.0, workplace.budget.left() / workplace.budget.total_seconds),
+            suites_left=None if not seconds else workplace.budget.left() / seconds,
+            turns_done=len(workplace.agents_done),
+            visits={agent: workplace.agents_done.count(agent) for agent in self.crew},
+            blocked=tuple(workplace.obstacles),
+        )
+
+    def allowed(self, state: CommanderState) -> tuple[Action, ...]:
+        """Every visit runs the first of the crew: a fleet that stops before that has told the user nothing."""
+        if not any(state.visits.values()) and self.crew[0] not in state.blocked:
+            return (self.actions[0],)
+        if state.budget_left <= 0:
+            return (STOP,)
+        return (*(a for a in self.actions[:-1] if self._visits(a, state) < VISITS_EACH), STOP)
+
+    def safe_default(self, state: CommanderState) -> Action:
+        """Everyone once, then stop."""
+        if state.budget_left <= 0:
+            return STOP
+        return next((a for a in self.actions[:-1] if self._visits(a, state) == 0), STOP)
+
+    def act(self, state: CommanderState, action: Action, workplace: Workplace) -> CommanderOutcome:
+        agent = self._sent_by.get(action.name)
+        if agent is None or workplace.dispatch is None:
+            return CommanderOutcome(duration_seconds=0.0, agent=None, new_findings=None)
+        before = workplace.budget.used()
+        done = workplace.dispatch(agent)
+        return CommanderOutcome(
+            duration_seconds=workplace.budget.used() - before,
+            failed=done.failed,
+            agent=agent,
+            new_findings=done.new_findings,
+        )
+
+    def value(self, state: CommanderState, action: Action, outcome: CommanderOutcome) -> Valuation:
+        sent = outcome.agent is not None
+        own = specialists.command(
+            new_findings=outcome.new_findings, used_seconds=outcome.duration_seconds if sent else None
+        )
+        return Valuation(measures=Measures(task_failed=outcome.failed is not None if sent else None), own=own)
+
+    def _visits(self, action: Action, state: CommanderState) -> int:
+        agent = self._sent_by[action.name]
+        return VISITS_EACH if agent in state.blocked else state.visits[agent]

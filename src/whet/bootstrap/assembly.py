@@ -1,0 +1,140 @@
+"""Puts a fleet together from settings."""
+
+import secrets
+from collections.abc import Callable, Sequence
+
+from whet.agents.catalogue import AGENTS, COMMANDER, SPECIALISTS, AnyAgent
+from whet.agents.commander import Commander
+from whet.bootstrap.site import Site
+from whet.core.errors import WhetError
+from whet.core.events import Event
+from whet.core.ports import Store
+from whet.core.records import new_id
+from whet.fleet.gate import Gate
+from whet.fleet.loop import Fleet, Valuing
+from whet.fleet.teaching import Schooling, Teacher
+from whet.policies.exploration import Schedule, schedule
+from whet.policies.hierarchy import Weights
+from whet.policies.learner import Rates
+from whet.policies.shelf import Shelf
+from whet.rewards import profile
+from whet.settings.model import Settings
+from whet.tools.budget import Budget
+from whet.tools.process import default_memory_mb
+from whet.tools.suite import Suite
+from whet.tools.workplace import Workplace
+
+# When the machine does not tell how much memory it has.
+FALLBACK_MEMORY_MB = 4096.0
+# As many past rewards as any ε schedule still feels.
+REMEMBERED_REWARDS = 2000
+
+
+def fleet(site: Site, store: Store, seed: int) -> Fleet:
+    settings = site.settings
+    crew = chosen_crew(settings)
+    commander = COMMANDER if len(crew) == len(SPECIALISTS) else Commander([agent.name for agent in crew])
+    return Fleet(
+        commander=commander,
+        crew=crew,
+        store=store,
+        policies=shelf(settings, store, seed),
+        teacher=Teacher(store, AGENTS, schooling(settings)),
+        valuing=valuing(settings),
+        gate=Gate(settings.confidence.review_below, settings.confidence.review_hiding_below),
+    )
+
+
+def workplace(site: Site, store: Store, suite: Suite, seed: int, emit: Callable[[Event], None]) -> Workplace:
+    settings = site.settings
+    return Workplace(
+        project=site.project,
+        python=site.python,
+        suite=suite,
+        history=store.history,
+        budget=Budget(settings.minutes * 60.0),
+        run_id=new_id(),
+        code_version=site.project.code_version(),
+        seed=seed,
+        memory_mb=float(settings.limits.memory_mb or default_memory_mb() or FALLBACK_MEMORY_MB),
+        state_dir=site.state_dir,
+        action_seconds=settings.limits.timeout_seconds,
+        emit=emit,
+    )
+
+
+def new_seed(settings: Settings) -> int:
+    return secrets.randbelow(2**31) if settings.seed is None else settings.seed
+
+
+def chosen_crew(settings: Settings) -> Sequence[AnyAgent]:
+    if settings.agents is None:
+        return SPECIALISTS
+    known = {agent.name: agent for agent in SPECIALISTS}
+    for name in settings.agents:
+        if name not in known:
+            raise WhetError(f"Settings name an agent {name!r}.", f"The agents are: {', '.join(known)}.")
+    if not settings.agents:
+        raise WhetError("Settings name no agent at all.", f"Choose among: {', '.join(known)}; or leave `agents` out.")
+    return [agent for agent in SPECIALISTS if agent.name in settings.agents]
+
+
+def valuing(settings: Settings) -> Valuing:
+    rewards = settings.rewards
+    return Valuing(profile(rewards.profile), rewards.weights, rewards.team_share, settings.q_learning.discount_factor)
+
+
+def schooling(settings: Settings) -> Schooling:
+    q, shared = settings.q_learning, settings.hierarchical_learning
+    rates = Rates(
+        learning=q.learning_rate,
+        discount=q.discount_factor,
+        category=shared.category_rate if shared.enabled else 0.0,
+        fleet=shared.fleet_rate if shared.enabled else 0.0,
+        average_first=q.first_visits == "average",
+    )
+    return Schooling(
+        enabled=settings.learning,
+        rates=rates,
+        weights=_weights(settings),
+        replay_batch=settings.experience_replay.batch_size if settings.experience_replay.enabled else 0,
+        transfer=settings.transfer_learning.enabled,
+        min_confidence=settings.transfer_learning.min_confidence,
+        transfer_factor=settings.transfer_learning.decay_factor,
+    )
+
+
+def shelf(settings: Settings, store: Store, seed: int) -> Shelf:
+    return Shelf(
+        tables=store.tables,
+        categories={agent.name: agent.category for agent in AGENTS.values()},
+        actions={agent.name: agent.actions for agent in AGENTS.values()},
+        chosen=settings.policies,
+        default=settings.q_learning.exploration,
+        schedules={name: _schedule(name, settings, store) for name in AGENTS if _uses_epsilon(name, settings)},
+        weights=_weights(settings),
+        rate=settings.q_learning.learning_rate,
+        seed=seed,
+    )
+
+
+def _weights(settings: Settings) -> Weights:
+    shared = settings.hierarchical_learning
+    if not shared.enabled:
+        return Weights(shared.individual_weight, 0.0, 0.0)
+    return Weights(shared.individual_weight, shared.category_weight, shared.fleet_weight)
+
+
+def _uses_epsilon(agent: str, settings: Settings) -> bool:
+    return settings.policies.get(agent, settings.q_learning.exploration) == "epsilon-greedy"
+
+
+def _schedule(agent: str, settings: Settings, store: Store) -> Schedule:
+    """ε as the agent's past rewards have made it; it holds for this run."""
+    q = settings.q_learning
+    made = schedule(
+        q.epsilon_strategy, q.initial_epsilon, q.min_epsilon, q.epsilon_decay, q.target_reward, q.reward_window
+    )
+    for experience in reversed(store.experiences.recent(agent, REMEMBERED_REWARDS)):
+        made.observe(experience.reward.credited)
+    return made

@@ -1,0 +1,1 @@
+"""Public contract suites: what every implementation of a port must pass."""

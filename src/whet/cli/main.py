@@ -1,0 +1,64 @@
+"""`whet`: commands are imported only when they are used, so that help is quick."""
+
+import sys
+from importlib import import_module
+
+import click
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "run": ("whet.cli.run:run", "Visit a project: run, measure, find, and learn from it."),
+    "status": ("whet.cli.status:status", "What the fleet knows of this project and how well it does."),
+    "flaky": ("whet.cli.flaky:flaky", "Tests that pass and fail on the same code."),
+    "explain": ("whet.cli.explain:explain", "Why a decision was made, and what came of it."),
+    "review": ("whet.cli.review:review", "Low-confidence decisions: approve or override them."),
+    "record": ("whet.cli.record:record", "Record a world: every action of an agent, for real, several times."),
+    "eval": ("whet.cli.evaluate:evaluate", "Is learning worth it? Replay policies on recorded worlds."),
+    "rewards": ("whet.cli.rewards:rewards", "What outcomes are worth; preview other weights."),
+    "audit": ("whet.cli.audit:audit", "The audit trail: show it, verify it."),
+    "doctor": ("whet.cli.doctor:doctor", "Check what Whet needs, and say how to get what is missing."),
+    "init": ("whet.cli.init:init", "Write a commented [tool.whet] (optional: everything has a default)."),
+}
+
+
+class LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name][0].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, help_text) for name, (_, help_text) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="whet", prog_name="whet")
+def cli() -> None:
+    """A test fleet that learns.
+
+    \b
+    Start in any Python project with a pytest suite:
+      whet run                  find failing, flaky and untested code; learn from the outcome
+      whet run --minutes 2      the same within two minutes
+      whet flaky                which tests cannot be trusted, and why
+      whet explain              why the last decisions were made
+
+    Exit codes: 0 fine, 1 findings, 2 usage or internal error; where pytest itself could not
+    work, its own code is passed on (5: no tests).
+    """
+
+
+def main() -> None:
+    from whet.core.errors import WhetError
+    from whet.core.text import printable_lines
+
+    try:
+        cli()
+    except WhetError as error:
+        click.echo(f"whet: {printable_lines(str(error))}", err=True)
+        sys.exit(error.exit_code)

@@ -1,0 +1,1 @@
+"""The loop: observe → recall → decide → act → outcome → reward → experience."""

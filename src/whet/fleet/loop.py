@@ -1,0 +1,205 @@
+"""One run of the fleet: the commander sends specialists until the budget is spent or enough is known."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from whet.core.agent import Agent
+from whet.core.errors import WhetError
+from whet.core.events import Decided, Experienced, RunEnded, RunStarted
+from whet.core.ports import PolicySource, RunRecord, Store
+from whet.core.records import Action, Decision, Experience, Finding, Outcome, Reward, State, now
+from whet.fleet.gate import Gate
+from whet.fleet.teaching import Teacher
+from whet.rewards.credit import assign
+from whet.rewards.profiles import Profile
+from whet.rewards.reward import reward_of
+from whet.rewards.shaping import shape
+from whet.tools.workplace import Dispatched, Workplace
+
+AnyAgent = Agent[Any, Any, Workplace]
+
+
+@dataclass(frozen=True)
+class Valuing:
+    """How outcomes become rewards."""
+
+    profile: Profile
+    weights: Mapping[str, float]
+    team_share: float
+    discount: float
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One way round the loop, before credit is shared."""
+
+    agent: AnyAgent
+    state: State
+    decision: Decision
+    outcome: Outcome
+    reward: Reward
+    after: State
+    new_findings: tuple[Finding, ...]
+    done: bool
+
+
+@dataclass
+class Fleet:
+    commander: AnyAgent
+    crew: Sequence[AnyAgent]
+    store: Store
+    policies: PolicySource
+    teacher: Teacher
+    valuing: Valuing
+    gate: Gate = field(default_factory=Gate)
+
+    def run(self, workplace: Workplace) -> list[Experience]:
+        """A whole visit. What was lived is stored turn by turn, so an interruption loses at most the turn at work."""
+        self._prepare(workplace)
+        lived: list[Experience] = []
+        moves: dict[str, list[float]] = defaultdict(list)
+        status = "interrupted"
+        try:
+            while not self._over(lived):
+                for experience in self._round(workplace):
+                    lived.append(experience)
+                    moved = self.teacher.teach(experience)
+                    moves[experience.agent].append(moved or 0.0)
+            status = "finished"
+        finally:
+            self._conclude(workplace, lived, moves, status)
+        return lived
+
+    def plan(self, workplace: Workplace) -> list[tuple[State, Decision]]:
+        """What each agent would decide right now; nothing runs and nothing is stored."""
+        self._meet_obstacles(workplace)
+        able = [agent for agent in (self.commander, *self.crew) if agent.name not in workplace.obstacles]
+        states = [(agent, agent.observe(workplace)) for agent in able]
+        return [(state, self._decide(agent, state, workplace)) for agent, state in states]
+
+    def turn(self, agent: AnyAgent, workplace: Workplace) -> Turn:
+        """observe → recall and decide → act → value → observe again."""
+        state = agent.observe(workplace)
+        decision = self._decide(agent, state, workplace)
+        self.store.decisions.record(decision, state)
+        workplace.emit(Decided(decision))
+        outcome = self._act(agent, state, agent.action(decision.action), workplace)
+        new = self._note(outcome, workplace)
+        after = agent.observe(workplace)
+        done = agent is not self.commander or decision.action == "stop" or workplace.budget.left() <= 0
+        reward = self._value(agent, state, decision, outcome, after, done)
+        return Turn(agent, state, decision, outcome, reward, after, new, done)
+
+    def _prepare(self, workplace: Workplace) -> None:
+        self._meet_obstacles(workplace)
+        record = RunRecord(
+            id=workplace.run_id,
+            project=workplace.project.name,
+            code_version=workplace.code_version,
+            budget_seconds=workplace.budget.total_seconds,
+            seed=workplace.seed,
+            started_at=now(),
+        )
+        self.store.runs.start(record)
+        tests = len(workplace.collection.ids)
+        workplace.emit(RunStarted(workplace.run_id, workplace.project.name, tests, workplace.budget.total_seconds))
+
+    def _meet_obstacles(self, workplace: Workplace) -> None:
+        workplace.crew = tuple(agent.name for agent in self.crew)
+        met = {agent.name: agent.obstacle(workplace) for agent in self.crew}
+        workplace.obstacles = {name: why for name, why in met.items() if why is not None}
+
+    def _round(self, workplace: Workplace) -> list[Experience]:
+        """The commander's turn with, inside it, the turn of whom it sends; then credit for both."""
+        inner: list[Turn] = []
+
+        def dispatch(name: str) -> Dispatched:
+            agent = next(a for a in self.crew if a.name == name)
+            turn = self.turn(agent, workplace)
+            inner.append(turn)
+            workplace.agents_done.append(name)
+            return Dispatched(failed=turn.outcome.failed, new_findings=len(turn.new_findings))
+
+        workplace.dispatch = dispatch
+        outer = self.turn(self.commander, workplace)
+        return self._settle([*inner, outer], workplace)
+
+    def _settle(self, turns: Sequence[Turn], workplace: Workplace) -> list[Experience]:
+        """Share the credit among those who took part, and make the experiences."""
+        shares = assign([(t.decision.id, t.agent.name, t.reward) for t in turns], self.valuing.team_share)
+        experiences = [self._experience(t, shares[t.decision.id], workplace) for t in turns]
+        for turn, experience in zip(turns, experiences, strict=True):
+            workplace.emit(Experienced(experience, turn.new_findings))
+        return experiences
+
+    def _decide(self, agent: AnyAgent, state: State, workplace: Workplace) -> Decision:
+        allowed = agent.allowed(state)
+        policy = self.policies.policy_for(agent.name, workplace.run_id)
+        return self.gate.decide(
+            run_id=workplace.run_id,
+            agent=agent.name,
+            state_key=state.key(),
+            policy=policy.name,
+            choice=policy.choose(state, allowed),
+            allowed=allowed,
+            default=agent.safe_default(state),
+            ruling=self.store.decisions.ruling(agent.name, state.key()),
+        )
+
+    def _act(self, agent: AnyAgent, state: State, action: Action, workplace: Workplace) -> Outcome:
+        outcome = agent.act(state, action, workplace)
+        if not isinstance(outcome, agent.outcome_type):
+            raise WhetError(
+                f"{agent.name} answered with {type(outcome).__name__}.", "An agent returns its outcome_type."
+            )
+        return outcome
+
+    def _note(self, outcome: Outcome, workplace: Workplace) -> tuple[Finding, ...]:
+        """Keep the findings; those never seen before are news."""
+        fresh = self.store.runs.note_findings(workplace.run_id, outcome.findings)
+        return tuple(finding for finding, new in zip(outcome.findings, fresh, strict=True) if new)
+
+    def _value(
+        self, agent: AnyAgent, state: State, decision: Decision, outcome: Outcome, after: State, done: bool
+    ) -> Reward:
+        valuation = agent.value(state, agent.action(decision.action), outcome)
+        raw = reward_of(self.valuing.profile, valuation, self.valuing.weights)
+        return shape(raw, agent.potential(state), agent.potential(after), self.valuing.discount, done)
+
+    def _experience(self, turn: Turn, reward: Reward, workplace: Workplace) -> Experience:
+        agent, state, after = turn.agent, turn.state, turn.after
+        return Experience(
+            key=f"{workplace.run_id}:{turn.decision.id}",
+            run_id=workplace.run_id,
+            agent=agent.name,
+            category=agent.category,
+            decision=turn.decision,
+            kind=agent.action(turn.decision.action).kind,
+            state=state.model_dump(mode="json"),
+            state_key=state.key(),
+            category_key=state.situation.category_key(),
+            fleet_key=state.situation.fleet_key(),
+            outcome=turn.outcome.model_dump(mode="json"),
+            reward=reward,
+            next_state_key=after.key(),
+            next_category_key=after.situation.category_key(),
+            next_fleet_key=after.situation.fleet_key(),
+            next_actions=tuple(a.name for a in agent.allowed(after)),
+            done=turn.done,
+        )
+
+    def _over(self, lived: Sequence[Experience]) -> bool:
+        return bool(lived) and lived[-1].agent == self.commander.name and lived[-1].done
+
+    def _conclude(
+        self, workplace: Workplace, lived: Sequence[Experience], moves: Mapping[str, Sequence[float]], status: str
+    ) -> None:
+        for agent in sorted({e.agent for e in lived}):
+            self.teacher.replay(agent, workplace.seed)
+        self.teacher.transfer(lived)
+        self.teacher.note(workplace.run_id, lived, moves)
+        summary = {"turns": len(lived), "used_seconds": workplace.budget.used()}
+        self.store.runs.finish(workplace.run_id, "finished" if status == "finished" else "interrupted", summary)
+        workplace.emit(RunEnded(workplace.run_id, status))

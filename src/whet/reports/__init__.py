@@ -1,0 +1,1 @@
+"""What a run found, decided and learnt, told to people and programs."""

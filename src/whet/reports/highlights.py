@@ -1,0 +1,65 @@
+"""The few measured facts of an outcome that a person looks for first."""
+
+from whet.agents.commander import CommanderOutcome
+from whet.agents.coverage import CoverageOutcome
+from whet.agents.executor import ExecutorOutcome
+from whet.agents.flaky import FlakyOutcome
+from whet.agents.risk import RiskOutcome
+from whet.core.records import Outcome
+
+
+def highlights(outcome: Outcome) -> dict[str, str]:
+    facts = _facts(outcome)
+    told = {name: value for name, value in facts.items() if value is not None}
+    return told if outcome.failed is None else {**told, "problem": outcome.failed}
+
+
+def _facts(outcome: Outcome) -> dict[str, str | None]:
+    match outcome:
+        case ExecutorOutcome():
+            return {
+                "tests run": f"{outcome.tests_run} of {outcome.tests_collected}",
+                "failures": str(outcome.confirmed_failures),
+                "passed when run again": _count(outcome.unconfirmed_failures),
+                "missed": _count(outcome.missed_failures),
+                "first failure after": _seconds(outcome.first_failure_seconds),
+            }
+        case CoverageOutcome():
+            at_least = "at least " if outcome.lower_bound else ""
+            return {
+                "lines": _percent(outcome.line_coverage, at_least),
+                "branches": _percent(outcome.branch_coverage, at_least),
+                "gaps": _count(outcome.gaps_total),
+            }
+        case FlakyOutcome():
+            return {
+                "executions": str(outcome.executions),
+                "flaky": str(outcome.known_flaky),
+                "newly confirmed": str(outcome.confirmed_new),
+                "doubt": f"{outcome.doubt_before_bits:.1f} → {outcome.doubt_after_bits:.1f} bits",
+            }
+        case RiskOutcome():
+            return {
+                "tests run": f"{outcome.tests_run} of {outcome.tests_ranked}",
+                "failures caught": str(outcome.failures_in_slice),
+                "share of known failures": _percent(_hundred(outcome.early_share)),
+            }
+        case CommanderOutcome():
+            return {"sent": outcome.agent, "new findings": _count(outcome.new_findings)}
+    return {}
+
+
+def _hundred(share: float | None) -> float | None:
+    return None if share is None else 100.0 * share
+
+
+def _percent(value: float | None, prefix: str = "") -> str | None:
+    return None if value is None else f"{prefix}{value:.1f} %"
+
+
+def _seconds(value: float | None) -> str | None:
+    return None if value is None else f"{value:.2f} s"
+
+
+def _count(value: int | None) -> str | None:
+    return None if value is None else str(value)

@@ -1,0 +1,1 @@
+"""How things are done well, step by step, inside one action."""

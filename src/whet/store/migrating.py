@@ -1,0 +1,97 @@
+"""Bringing a database to the newest schema. Alembic is slow to import, so it is asked only when needed."""
+
+import sqlite3
+import time
+from pathlib import Path
+
+from sqlalchemy import Connection, text
+
+from whet.core.errors import WhetError
+from whet.store.engine import BUSY_SECONDS, Database, connect_sqlite, plain_error
+from whet.store.schema import HEAD, VERSION_TABLE
+
+_MIGRATION_LOCK = 0x77686574  # "whet"; any number works that all versions agree on
+
+
+def prepare_file(path: Path) -> sqlite3.Connection:
+    """Open (or create) a store's file and check that it is one; the connection it returns is current or empty."""
+    shown = f"sqlite:///{path}"
+    connection: sqlite3.Connection | None = None
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        connection = connect_sqlite(path, "rwc")
+        _refuse_strangers(connection, shown)
+        if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+            _switch_to_wal(connection)
+    except (sqlite3.Error, OSError, WhetError) as error:
+        if connection is not None:
+            connection.close()
+        if isinstance(error, sqlite3.Error):
+            raise plain_error(error, shown) from error
+        if isinstance(error, OSError):
+            raise WhetError(
+                f"The store {shown} cannot be opened: {error}.", "Choose a place you may write to."
+            ) from error
+        raise
+    return connection
+
+
+def migrate(database: Database) -> None:
+    """To the newest schema, in one transaction; processes that open a fresh database at once take turns."""
+    if database.read(lambda connection: _is_current(connection, database.shown)):
+        return
+    database.write(lambda connection: _upgrade(connection, database.shown))
+
+
+def _refuse_strangers(connection: sqlite3.Connection, shown: str) -> None:
+    names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    if names and VERSION_TABLE not in names:
+        raise WhetError(
+            f"The database {shown} belongs to something else (it has the tables {sorted(names)[:5]}).",
+            "Give the store a file of its own.",
+        )
+
+
+def _switch_to_wal(connection: sqlite3.Connection) -> None:
+    deadline = time.monotonic() + BUSY_SECONDS
+    while True:  # SQLite does not wait by itself when two processes switch a new file at once
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+            time.sleep(0.005)
+
+
+def _is_current(connection: Connection, shown: str) -> bool:
+    found = _revision(connection)
+    if found is None or found < HEAD:
+        return False
+    if found == HEAD:
+        return True
+    raise WhetError(
+        f"The store {shown} has schema {found}; this version of whet knows up to {HEAD}.",
+        "Upgrade whet: pip install --upgrade whet",
+    )
+
+
+def _revision(connection: Connection) -> str | None:
+    if not connection.dialect.has_table(connection, VERSION_TABLE):
+        return None
+    revision: str | None = connection.execute(text(f"SELECT version_num FROM {VERSION_TABLE}")).scalar()  # noqa: S608 - a constant
+    return revision
+
+
+def _upgrade(connection: Connection, shown: str) -> None:
+    if connection.dialect.name == "postgresql":
+        connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _MIGRATION_LOCK})
+    if _is_current(connection, shown):  # another process was faster
+        return
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(Path(__file__).parent / "migrations").replace("%", "%%"))
+    config.attributes["connection"] = connection
+    command.upgrade(config, HEAD)

@@ -1,0 +1,153 @@
+"""What changed in the user's project, by git. Reads only; a directory that is no checkout has nothing to say."""
+
+import os
+import re
+import shutil
+from collections import Counter
+from pathlib import Path, PurePosixPath
+
+from whet.core.errors import RefusedInput
+from whet.core.records import Record
+from whet.tools.process import Limits, run
+from whet.tools.project import SKIPPED
+
+_LIMITS = Limits(timeout_seconds=30, memory_mb=2048)
+_KEPT_BYTES = 32_000_000
+_COUNTED_BYTES = 5_000_000
+_HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+_CONFIGURATION = ("core.fsmonitor=false", "core.quotePath=false", "diff.noprefix=false", "core.safecrlf=false")
+_DIFF = ("--no-ext-diff", "--no-textconv", "--no-renames", "--no-color", "--ignore-submodules=all", "--relative")
+
+
+class Changes(Record):
+    """What differs from `base`: per file, the numbers of new or changed lines as they are now.
+
+    Where lines were only taken out, the line before the gap stands for them. A deleted or binary
+    file has no numbers. `uncommitted`: some of it is not in a commit yet.
+    """
+
+    base: str
+    files: dict[str, tuple[int, ...]]
+    uncommitted: bool
+
+
+def head(root: Path) -> str | None:
+    """The commit that is checked out; None when there is none."""
+    return _commit(root, "HEAD")
+
+
+def changes(root: Path, base: str | None = None) -> Changes | None:
+    """Since `base` (where the branch left it), else what is uncommitted, else the last commit's own changes.
+
+    None when `root` is not in a git checkout, or git is missing or does not answer in time.
+    """
+    if _git(root, "rev-parse", "--is-inside-work-tree") is None:
+        return None
+    commit = head(root) or _empty_tree(root)
+    uncommitted = None if commit is None else _uncommitted(root, commit)
+    if commit is None or uncommitted is None:
+        return None
+    since = _since(root, base) if base is not None else None if uncommitted else _commit(root, "HEAD^")
+    if uncommitted and since is None:
+        return Changes(base=commit, files=uncommitted, uncommitted=True)
+    since = since or _empty_tree(root)
+    committed = None if since is None else _differences(root, since, *(() if uncommitted else (commit,)))
+    if since is None or committed is None:
+        return None
+    return Changes(base=since, files={**uncommitted, **committed}, uncommitted=bool(uncommitted))
+
+
+def churn(root: Path, commits: int = 200) -> dict[str, int]:
+    """How many of the last commits touched each file; empty when that cannot be known."""
+    names = _git(root, "log", f"-n{commits}", "--no-merges", "--name-only", "-z", "--format=", *_DIFF)
+    return dict(Counter(name for name in (names or "").replace("\0\n", "\0").split("\0") if name))
+
+
+def _since(root: Path, base: str) -> str:
+    commit = _commit(root, base)
+    if commit is None:
+        raise RefusedInput(f"git knows no commit {base!r} in {root}.", "Name a branch, a tag or a commit it has.")
+    fork = _git(root, "merge-base", commit, "HEAD")
+    return fork.strip() if fork else commit
+
+
+def _uncommitted(root: Path, commit: str) -> dict[str, tuple[int, ...]] | None:
+    tracked = _differences(root, commit)
+    untracked = _git(root, "ls-files", "--others", "--exclude-standard", "-z")
+    if tracked is None or untracked is None:
+        return None
+    return {**{name: _all_lines(root / name) for name in untracked.split("\0") if _counts(name)}, **tracked}
+
+
+def _counts(name: str) -> bool:
+    """Caches and Whet's own directory are no change of the project, ignored by git or not."""
+    return bool(name) and not SKIPPED.intersection(PurePosixPath(name).parts)
+
+
+def _differences(root: Path, *commits: str) -> dict[str, tuple[int, ...]] | None:
+    """Between two commits, or one and the working tree. Names come first, patches after, in the same order."""
+    answer = _git(root, "diff", "--raw", "-z", "--patch", "-U0", *_DIFF, *commits, "--")
+    if answer is None:
+        return None
+    raw, _, patches = answer.partition("\0\0")
+    names = raw.split("\0")[1::2]
+    sections = re.split(r"^diff --git ", patches, flags=re.MULTILINE)[1:]
+    return dict(zip(names, map(_changed_lines, sections), strict=True)) if len(names) == len(sections) else None
+
+
+def _changed_lines(section: str) -> tuple[int, ...]:
+    lines: set[int] = set()
+    if "\n+++ /dev/null\n" in section:
+        return ()
+    for hunk in _HUNK.finditer(section):
+        start, count = int(hunk[1]), int(hunk[2] or 1)
+        lines.update(range(start, start + count) if count else [max(1, start)])
+    return tuple(sorted(lines))
+
+
+def _all_lines(file: Path) -> tuple[int, ...]:
+    try:
+        if not file.is_file() or file.stat().st_size > _COUNTED_BYTES:
+            return ()
+        content = file.read_bytes()
+    except OSError:
+        return ()
+    return () if b"\0" in content else tuple(range(1, len(content.splitlines()) + 1))
+
+
+def _commit(root: Path, name: str) -> str | None:
+    answer = _git(root, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+    return answer.strip() if answer else None
+
+
+def _empty_tree(root: Path) -> str | None:
+    answer = _git(root, "hash-object", "-t", "tree", os.devnull)
+    return answer.strip() if answer else None
+
+
+def _git(root: Path, *arguments: str) -> str | None:
+    """What git prints; None when it fails, is missing, takes too long or has more to say than can be kept."""
+    git = shutil.which("git")
+    if git is None or not root.is_dir():
+        return None
+    settings = [part for setting in _CONFIGURATION for part in ("-c", setting)]
+    completed = run(
+        [git, "--no-pager", *settings, *arguments],
+        cwd=root,
+        env=_environment(),
+        limits=_LIMITS,
+        kept_bytes=_KEPT_BYTES,
+        with_errors=False,
+    )
+    whole = completed.output_bytes <= 2 * _KEPT_BYTES
+    return completed.output if completed.exit_code == 0 and whole else None
+
+
+def _environment() -> dict[str, str]:
+    """Without what a hook or a shell may have set to point git elsewhere or to run other programs."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("GIT_") or name.startswith("GIT_CONFIG")
+    }
+    return {**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}

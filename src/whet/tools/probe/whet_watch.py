@@ -1,0 +1,121 @@
+"""What the probe sees and says. Part of `whet_probe`."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import sys
+import threading
+import time
+
+from whet_selection import clean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MESSAGE_LENGTH = 4000
+_NETWORKS = (socket.AF_INET, socket.AF_INET6)
+# Inside a tuple, because libraries that fake the time replace module attributes.
+_CLOCK = (time.time,)
+
+
+def wall_clock() -> float:
+    return _CLOCK[0]()
+
+
+class Events:
+    """Appends to the events file; a process forked by a test says nothing."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._pid = os.getpid()
+
+    def say(self, **event: object) -> None:
+        if os.getpid() != self._pid:
+            return
+        # Opened each time: a test may close every descriptor there is.
+        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, (json.dumps(event) + "\n").encode())
+        finally:
+            os.close(descriptor)
+
+
+class Senses:
+    """What the running test does that its report does not tell: network traffic and sleep.
+
+    Interpreters before 3.13 do not tell of sleep; then it stays unknown.
+    """
+
+    def __init__(self) -> None:
+        self._network = False
+        self._slept_seconds = 0.0
+        self._hears_sleep = False
+        self._thread = threading.get_ident()
+        sys.addaudithook(self._hear)
+        time.sleep(0)
+
+    def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
+        if event == "time.sleep":
+            self._hears_sleep = True
+            if threading.get_ident() == self._thread:
+                self._slept_seconds += float(arguments[0])
+        elif event in ("socket.connect", "socket.sendto") and arguments[0].family in _NETWORKS:
+            self._network = True
+
+    def reset(self) -> None:
+        self._thread = threading.get_ident()
+        self._network = False
+        self._slept_seconds = 0.0
+
+    def facts(self) -> dict[str, object]:
+        return {"network": self._network, "slept_seconds": self._slept_seconds if self._hears_sleep else None}
+
+
+class Verdict:
+    """One test's reports of setup, call and teardown, put together."""
+
+    def __init__(self) -> None:
+        self.outcome: str | None = None
+        self.message = ""
+        self.duration_seconds = 0.0
+        self.retries = 0
+
+    def add(self, report: Any) -> None:
+        if not hasattr(report, "context"):  # subtests lie within the test's own time
+            self.duration_seconds += getattr(report, "duration", 0.0) or 0.0
+        if report.outcome == "rerun":
+            self.retries += 1
+            self.outcome = None
+            return
+        outcome = outcome_of(report)
+        if outcome is not None and self.outcome not in ("failed", "error"):
+            self.outcome = outcome
+            self.message = message_of(report)
+
+
+def outcome_of(report: Any) -> str | None:
+    """What this phase says about the whole test; None when it leaves that to the other phases."""
+    if report.failed:
+        return "failed" if report.when in ("call", "???") else "error"  # ???: xdist lost the worker
+    expected_failure = hasattr(report, "wasxfail")
+    if report.skipped:
+        return "xfailed" if expected_failure else "skipped"
+    if report.when == "call":
+        return "xpassed" if expected_failure else "passed"
+    return None
+
+
+def message_of(report: Any) -> str:
+    """The exception's own message, the reason of a skip, or else the last lines of the traceback."""
+    longrepr = report.longrepr
+    if longrepr is None:
+        return ""
+    if isinstance(longrepr, tuple):
+        return clean(str(longrepr[-1]))[:MESSAGE_LENGTH]
+    crash = getattr(getattr(longrepr, "reprcrash", None), "message", None)
+    if crash:
+        return clean(str(crash))[:MESSAGE_LENGTH]
+    return clean(str(longrepr)).rstrip()[-MESSAGE_LENGTH:]
