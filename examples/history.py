@@ -82,6 +82,7 @@ STEPS = (
             "src/shop/prices.py",
             "src/shop/shipping.py",
             "tests/conftest.py",
+            "tests/test_carriers.py",
             "tests/test_cart.py",
             "tests/test_catalogue.py",
             "tests/test_discounts.py",

@@ -66,7 +66,7 @@ def test_threads_never_oversell():
     sold = []
 
     def sell():
-        for _ in range(20_000):
+        for _ in range(12_000):
             try:
                 stock.reserve("FU-900", 1)
                 stock.take("FU-900", 1)

@@ -28,8 +28,8 @@ from whet.tools.system import available_memory_mb, cpu_count, in_ci
 from whet.tools.workplace import FAILED, Workplace, failures
 
 WORKERS = (2, 4, 8, 16)
-# Oversubscription beyond this never paid on any recorded world and makes timing tests fail.
-WORKERS_PER_CPU = 4
+# More workers than this per usable core only wait for each other, and make timing tests fail.
+WORKERS_PER_CPU = 2
 # More failures than this are not failures of single tests; confirming each would cost more than it tells.
 CONFIRM_AT_MOST = 50
 _RETRY_PLUGINS = ("pytest-rerunfailures", "flaky")

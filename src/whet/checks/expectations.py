@@ -2,6 +2,9 @@
 
 import math
 from collections.abc import Callable
+from typing import ParamSpec
+
+P = ParamSpec("P")
 
 
 def expect(actual: object, expected: object, what: str) -> None:
@@ -14,9 +17,9 @@ def expect_close(actual: float, expected: float, what: str) -> None:
         raise AssertionError(f"{what}: expected about {expected!r}, got {actual!r}")
 
 
-def expect_error(kind: type[Exception], call: Callable[[], object]) -> None:
+def expect_error(kind: type[Exception], call: Callable[P, object], *args: P.args, **kwargs: P.kwargs) -> None:
     try:
-        got = call()
+        got = call(*args, **kwargs)
     except kind:
         return
     raise AssertionError(f"expected {kind.__name__}, got the answer {got!r}")

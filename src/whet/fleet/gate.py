@@ -12,7 +12,8 @@ class Gate:
     """Below these confidences the safe default runs and the proposal goes to review.
 
     An action that may hide something from the user (leaves tests out, stops early) must be
-    more certain than one that at worst costs time.
+    more certain than one that at worst costs time. Where nothing at all is known the safe default
+    runs too, as the baseline against which everything else is measured; that needs no review.
     """
 
     review_below: float = 0.05
@@ -53,6 +54,8 @@ class Gate:
     ) -> tuple[str, str, Review]:
         if ruling is not None and any(a.name == ruling.action for a in allowed):
             return ruling.action, "person", Review(ruling.verdict)
+        if _nothing_known(choice):
+            return default.name, "safe-default", Review.NOT_NEEDED
         if choice.action in self._held(choice, allowed, default):
             return default.name, "safe-default", Review.PENDING
         return choice.action, "policy", Review.NOT_NEEDED
@@ -64,7 +67,14 @@ class Gate:
 
     def _probability(self, action: str, choice: Choice, allowed: Sequence[Action], default: Action) -> float:
         """The chance that `action` runs here: its own, plus for the default that of everything held back."""
+        if _nothing_known(choice):
+            return 1.0
         chances = {a.action: a.probability for a in choice.alternatives}
         held = self._held(choice, allowed, default)
         extra = sum(chances[name] for name in held) if action == default.name else 0.0
         return min(1.0, max(chances[action] + extra, 1e-12))
+
+
+def _nothing_known(choice: Choice) -> bool:
+    """A learning policy without a single value; a static one (confidence 1) knows what it wants."""
+    return all(a.value is None and a.confidence < 1.0 for a in choice.alternatives)

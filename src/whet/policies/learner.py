@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from whet.core.ports import Cell, Lesson, Move, QTables, Scope
-from whet.core.records import Action, Experience
+from whet.core.records import Action, ActionKind, Experience
 from whet.policies.hierarchy import FLEET, Hierarchy, Place
 
 
@@ -40,20 +40,24 @@ class QLearner:
         return self._lesson(experience, self.rates.learning * self.rates.replay_share, averaged=False)
 
     def _lesson(self, experience: Experience, rate: float, *, averaged: bool) -> Lesson:
-        share = rate / self.rates.learning
-        h, action = self.hierarchy, experience.decision.action
-        exact = Cell(Scope.INDIVIDUAL, h.agent, experience.state_key, action)
-        abstract = Cell(Scope.INDIVIDUAL, h.agent, experience.category_key, action)
-        category = Cell(Scope.CATEGORY, h.category, experience.category_key, experience.kind)
-        fleet = Cell(Scope.FLEET, FLEET, experience.fleet_key, experience.kind)
+        e = experience
+        place = Place(e.state_key, e.category_key, e.fleet_key)
+        return self.lesson_at(place, e.decision.action, e.kind, self.target(e), rate, averaged=averaged)
+
+    def lesson_at(
+        self, place: Place, action: str, kind: ActionKind, target: float, rate: float, *, averaged: bool
+    ) -> Lesson:
+        """Which cells move, and how far, when `action` was worth `target` in `place`."""
+        h, share = self.hierarchy, rate / self.rates.learning
+        abstract = Cell(Scope.INDIVIDUAL, h.agent, place.category_key, action)
+        shared = (
+            (Cell(Scope.CATEGORY, h.category, place.category_key, kind), self.rates.category),
+            (Cell(Scope.FLEET, FLEET, place.fleet_key, kind), self.rates.fleet),
+        )
         return Lesson(
-            target=self.target(experience),
-            own=tuple(Move(cell=cell, rate=rate, averaged=averaged) for cell in (exact, abstract)),
-            shared=tuple(
-                Move(cell=cell, rate=shared * share, averaged=averaged)
-                for cell, shared in ((category, self.rates.category), (fleet, self.rates.fleet))
-                if shared > 0.0
-            ),
+            target=target,
+            own=tuple(Move(cell=cell, rate=rate, averaged=averaged) for cell in (h.exact(place, action), abstract)),
+            shared=tuple(Move(cell=cell, rate=r * share, averaged=averaged) for cell, r in shared if r > 0.0),
         )
 
     def _next_value(self, experience: Experience) -> float:

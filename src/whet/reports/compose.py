@@ -8,7 +8,7 @@ from whet.agents.coverage import CoverageOutcome
 from whet.agents.flaky import FlakyOutcome
 from whet.agents.risk import RiskOutcome
 from whet.core.ports import RunRecord, Store, TestRecord
-from whet.core.records import Alternative, Decision, Experience, Outcome
+from whet.core.records import Alternative, Decision, Experience, Outcome, Review
 from whet.reports.highlights import highlights
 from whet.reports.model import CoverageLine, FlakyLine, FoundLine, RiskLine, RunReport, StepLine, TestLine, VisitLine
 from whet.tools.python import Python
@@ -55,6 +55,8 @@ def why(decision: Decision) -> str:
     wanted = _alternative(decision, decision.proposed)
     if decision.decided_by == "person":
         return f"a person {decision.review} {decision.action} for this state"
+    if decision.decided_by == "safe-default" and decision.review == Review.NOT_NEEDED:
+        return "nothing is known here yet: the safe default is the baseline"
     if decision.decided_by == "safe-default":
         return (
             f"{decision.proposed} was proposed with confidence {decision.confidence:.0%}, which is too little; "

@@ -55,10 +55,6 @@ def points(value: float | None) -> str:
     return UNKNOWN if value is None else f"{value:+.1f}"
 
 
-def number(value: float | None) -> str:
-    return UNKNOWN if value is None else f"{value:g}"
-
-
 def counted(amount: int, one: str, many: str) -> str:
     return f"{amount} {one if amount == 1 else many}"
 

@@ -42,7 +42,7 @@ COVERAGE: Final = (Scale("gaps_that_matter", 2.0, Bounds(0.0, 40.0), "coverage g
 RISK: Final = (Scale("early_failures", 30.0, Bounds(0.0, 30.0), "share of failing tests caught early (0 to 1)"),)
 
 COMMAND: Final = (
-    Scale("findings_per_minute", 10.0, Bounds(0.0, 40.0), "new findings per minute"),
+    Scale("findings_per_minute", 2.0, Bounds(0.0, 40.0), "new findings per minute"),
     Scale("budget_overrun", -20.0, Bounds(-20.0, 0.0), "share of the budget overrun"),
 )
 

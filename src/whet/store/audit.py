@@ -18,7 +18,7 @@ from sqlalchemy import Connection, Row, func, select, update
 from whet.core.ports import AuditEntry, AuditReport
 from whet.core.records import now
 from whet.store.engine import Database
-from whet.store.escapes import canonical_json
+from whet.store.escapes import canonical_json, from_document
 from whet.store.schema import audit_head, audit_log
 
 _STREAM_ROWS = 1000
@@ -139,5 +139,5 @@ _HEAD = select(audit_head.c.seq, audit_head.c.digest, audit_head.c.mac)
 
 
 def _entry(row: Row[Any]) -> AuditEntry:
-    payload = json.loads(row.payload)
+    payload = from_document(json.loads(row.payload))
     return AuditEntry(seq=row.seq, kind=row.kind, subject=row.subject, payload=payload, at=row.at, digest=row.digest)

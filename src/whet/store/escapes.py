@@ -37,8 +37,11 @@ def unescape(text: str) -> str:
 
 
 def canonical_json(value: object) -> str:
-    """ASCII text, the same for equal values on every machine and database."""
-    return json.dumps(plain(value), sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+    """ASCII text, the same for equal values on every machine and database.
+
+    Escaped first: JSON would read two lone surrogates in a row back as one character.
+    """
+    return json.dumps(to_document(value), sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
 
 
 def plain(value: object) -> Any:

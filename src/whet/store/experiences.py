@@ -97,8 +97,8 @@ def _sample(connection: Connection, agent: str, size: int, seed: int) -> list[Ex
         return []
     ids = [row.id for row in candidates]
     drawn = [ids[index] for index in draw([row.priority for row in candidates], size, seed)]
-    rows = _by_id(connection, set(drawn))
-    return [_experience(rows[row_id]) for row_id in drawn]
+    found = _by_id(connection, set(drawn))
+    return [found[row_id] for row_id in drawn]
 
 
 def draw(priorities: list[float], size: int, seed: int) -> list[int]:
@@ -113,13 +113,13 @@ def draw(priorities: list[float], size: int, seed: int) -> list[int]:
     return np.searchsorted(edges, points, side="right").clip(max=len(edges) - 1).tolist()  # type: ignore[no-any-return]
 
 
-def _by_id(connection: Connection, ids: Iterable[int]) -> dict[int, Row[Any]]:
+def _by_id(connection: Connection, ids: Iterable[int]) -> dict[int, Experience]:
     wanted = sorted(ids)
-    rows: dict[int, Row[Any]] = {}
+    found: dict[int, Experience] = {}
     for start in range(0, len(wanted), _BATCH):
         query = select(experiences).where(experiences.c.id.in_(wanted[start : start + _BATCH]))
-        rows.update({row.id: row for row in connection.execute(query)})
-    return rows
+        found.update({row.id: _experience(row) for row in connection.execute(query)})
+    return found
 
 
 def _row(experience: Experience) -> dict[str, Any]:

@@ -10,28 +10,30 @@ from whet.core.errors import WhetError
 from whet.store.engine import BUSY_SECONDS, Database, connect_sqlite, plain_error
 from whet.store.schema import HEAD, VERSION_TABLE
 
+_SMALLEST_PAGE_BYTES = 512
 _MIGRATION_LOCK = 0x77686574  # "whet"; any number works that all versions agree on
 
 
 def prepare_file(path: Path) -> sqlite3.Connection:
     """Open (or create) a store's file and check that it is one; the connection it returns is current or empty."""
     shown = f"sqlite:///{path}"
-    connection: sqlite3.Connection | None = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        connection = connect_sqlite(path, "rwc")
+        _refuse_scraps(path)
+        return _prepared(connect_sqlite(path, "rwc"), shown)
+    except sqlite3.Error as error:
+        raise plain_error(error, shown) from error
+    except OSError as error:
+        raise WhetError(f"The store {shown} cannot be opened: {error}.", "Choose a place you may write to.") from error
+
+
+def _prepared(connection: sqlite3.Connection, shown: str) -> sqlite3.Connection:
+    try:
         _refuse_strangers(connection, shown)
         if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
             _switch_to_wal(connection)
-    except (sqlite3.Error, OSError, WhetError) as error:
-        if connection is not None:
-            connection.close()
-        if isinstance(error, sqlite3.Error):
-            raise plain_error(error, shown) from error
-        if isinstance(error, OSError):
-            raise WhetError(
-                f"The store {shown} cannot be opened: {error}.", "Choose a place you may write to."
-            ) from error
+    except BaseException:
+        connection.close()
         raise
     return connection
 
@@ -41,6 +43,12 @@ def migrate(database: Database) -> None:
     if database.read(lambda connection: _is_current(connection, database.shown)):
         return
     database.write(lambda connection: _upgrade(connection, database.shown))
+
+
+def _refuse_scraps(path: Path) -> None:
+    """SQLite takes a file shorter than its smallest page for an empty one, and would overwrite it."""
+    if path.exists() and 0 < path.stat().st_size < _SMALLEST_PAGE_BYTES:
+        raise sqlite3.DatabaseError("file is not a database")
 
 
 def _refuse_strangers(connection: sqlite3.Connection, shown: str) -> None:

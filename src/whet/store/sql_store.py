@@ -5,7 +5,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sqlalchemy import make_url
+from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from whet.core.errors import WhetError
@@ -69,9 +69,7 @@ def open_store(url: str, audit_key: bytes | None = None) -> SqlStore:
     if backend == "sqlite" and parsed.database not in (None, "", ":memory:"):
         return _open_sqlite(Path(str(parsed.database)).absolute(), audit_key)
     if backend in ("postgresql", "postgres"):
-        database = Database(postgres_engine(parsed))
-        migrate(database)
-        return SqlStore(database, None, audit_key)
+        return _open_postgres(parsed, audit_key)
     raise _unknown_url(parsed.render_as_string(hide_password=True))
 
 
@@ -85,6 +83,16 @@ def _open_sqlite(path: Path, audit_key: bytes | None) -> SqlStore:
         anchor.close()
         raise
     return SqlStore(database, Lifeline(path, anchor), audit_key)
+
+
+def _open_postgres(url: URL, audit_key: bytes | None) -> SqlStore:
+    database = Database(postgres_engine(url))
+    try:
+        migrate(database)
+    except BaseException:
+        database.engine.dispose()
+        raise
+    return SqlStore(database, None, audit_key)
 
 
 def _unknown_url(url: str) -> WhetError:

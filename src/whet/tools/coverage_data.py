@@ -53,7 +53,6 @@ def read_coverage(suite_run: SuiteRun, python: Python, project: Project, limits:
     if suite_run.coverage_file is None:
         why = suite_run.problem() or "The run was made without coverage."
         raise WhetError(f"There is no coverage data of this run. {why}")
-    _combine(suite_run.coverage_file, python, project, limits)
     reported = _reported(suite_run.coverage_file, python, project, limits)
     sources = {file.relative_to(project.root).as_posix(): file for file in project.source_files()}
     measured = {_relative(Path(name), project.root): entry for name, entry in reported.items()}
@@ -83,12 +82,6 @@ def _executed(data: sqlite3.Connection) -> Iterator[tuple[str, str, Iterable[int
         yield context, path, numbits_to_nums(numbits)
     for context, path, start, end in data.execute(f"SELECT context, path, fromno, tono FROM arc {joined}"):  # noqa: S608 - constants only
         yield context, path, (number for number in (start, end) if number > 0)
-
-
-def _combine(coverage_file: Path, python: Python, project: Project, limits: Limits) -> None:
-    """Processes started by tests write beside the file when the user's configuration measures them."""
-    if any(coverage_file.parent.glob(f"{coverage_file.name}.*")):
-        _coverage(coverage_file, python, project, limits, "combine", "--append", str(coverage_file.parent))
 
 
 def _reported(coverage_file: Path, python: Python, project: Project, limits: Limits) -> dict[str, Any]:

@@ -94,14 +94,17 @@ def _walk(directory: Path) -> Iterator[Path]:
             entries = sorted(found, key=lambda entry: entry.name)
     except OSError:
         return
-    if any(entry.name == "pyvenv.cfg" for entry in entries):
-        return
     for entry in entries:
         if entry.is_dir(follow_symlinks=False):
-            if entry.name not in SKIPPED and not entry.name.endswith(".egg-info"):
+            if not _skipped(entry):
                 yield from _walk(Path(entry.path))
         elif entry.is_file():
             yield Path(entry.path)
+
+
+def _skipped(directory: "os.DirEntry[str]") -> bool:
+    named = directory.name in SKIPPED or directory.name.endswith(".egg-info")
+    return named or Path(directory.path, "pyvenv.cfg").exists()
 
 
 def _content_digest(file: Path) -> bytes:

@@ -1,5 +1,6 @@
 """The user's interpreter: which one it is, and what is installed in it."""
 
+import contextlib
 import json
 import os
 import re
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from whet.core.errors import MissingTool, WhetError
 from whet.core.records import Record
-from whet.tools.process import Limits, run
+from whet.tools.process import Completed, Limits, run
 
 # What Whet uses, or has to know of because it changes how pytest runs.
 DISTRIBUTIONS = (
@@ -87,21 +88,26 @@ def inspect(interpreter: Path) -> Python:
     with tempfile.TemporaryDirectory(prefix="whet-") as empty:
         command = [str(path), "-c", _LOOK, json.dumps(DISTRIBUTIONS)]
         completed = run(command, cwd=Path(empty), limits=Limits(timeout_seconds=60, memory_mb=1024))
-    answers = [line[5:] for line in completed.output.splitlines() if line.startswith("whet:")]
-    if completed.exit_code != 0 or not answers:
-        said = completed.output.strip()[-500:] or ("no answer within 60 s" if completed.timed_out else "nothing")
-        raise WhetError(f"{path} is not a working Python interpreter; it said: {said}.", _REMEDY)
-    python = Python(path=path, **json.loads(answers[-1]))
+    python = _answer(path, completed)
     if _numbers(python.version) < OLDEST_PYTHON:
         raise WhetError(f"{path} is Python {python.version}; Whet tests projects on 3.8 or newer.", _REMEDY)
     return python
+
+
+def _answer(path: Path, completed: Completed) -> Python:
+    for line in completed.output.splitlines():  # not the only one: interpreters can be told to print at start
+        if line.startswith("whet:") and completed.exit_code == 0:
+            with contextlib.suppress(ValueError, TypeError):
+                return Python(path=path, **json.loads(line.removeprefix("whet:")))
+    said = completed.output.strip()[-500:] or ("nothing within 60 s" if completed.timed_out else "nothing")
+    raise WhetError(f"{path} is not a working Python interpreter; it said: {said}.", _REMEDY)
 
 
 _REMEDY = "Name another one with --python, for example --python .venv/bin/python."
 
 
 def _explicit(root: Path, given: str) -> Path:
-    for place in (Path(given).expanduser(), root / given):
+    for place in (root / Path(given).expanduser(), Path(given).expanduser()):
         if place.is_file():
             return place
         interpreter = _in_environment(place)

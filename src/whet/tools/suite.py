@@ -85,7 +85,7 @@ class Suite:
         return directory
 
     def _instructions(self, plan: SuitePlan, directory: Path) -> dict[str, Any]:
-        """What the probe is told; see `probe/whet_probe.py` and `probe/whet_cover.py`."""
+        """What the probe is told; see `probe/whet_probe` and `probe/whet_cover.py`."""
         root = self.project.root
         return {
             "root": str(root),

@@ -19,7 +19,6 @@ from __future__ import annotations  # keeps `typing` from being imported: this s
 import ctypes
 import json
 import os
-import resource
 import select
 import signal
 import sys
@@ -222,8 +221,8 @@ class Supervision:
         self.pid: int | None = None
         self.status: int | None = None
         self.peak = 0
-        # Forked children inherit our peak, so the command's own is only known above it.
-        self.inherited_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        # A forked child starts with our size, so the peak of the program it becomes is only known well above it.
+        self.inherited = 1.2 * resident_bytes([os.getpid()]) if LINUX else 0.0
         self.ended: str | None = None
         self.error: str | None = None
 
@@ -265,10 +264,10 @@ class Supervision:
             if word == "started":
                 self.pid = int(rest)
             elif word == "ended":
-                status, peak_kb = rest.split()
-                self.conclude(int(status))
-                if int(peak_kb) > self.inherited_kb and LINUX:
-                    self.peak = max(self.peak, int(peak_kb) * 1024)
+                status, peak_kb = map(int, rest.split())
+                self.conclude(status)
+                if LINUX and peak_kb * 1024 > self.inherited:
+                    self.peak = max(self.peak, peak_kb * 1024)
             elif word == "error":
                 self.error = rest
         return bool(heard)
@@ -309,8 +308,7 @@ class Supervision:
             "signal": -code if code is not None and code < 0 else None,
             "timed_out": self.ended == "timed_out",
             "memory_exceeded": self.ended == "memory_exceeded",
-            # A short command may never be looked at while it is big; its own account starts at what it inherited.
-            "peak_memory_mb": self.peak / MEBIBYTE if self.peak > self.inherited_kb * 1024 else None,
+            "peak_memory_mb": self.peak / MEBIBYTE if self.peak > self.inherited else None,
             "start_error": self.error,
         }
 

@@ -7,6 +7,7 @@ coverage.py cannot take back `parallel` or `dynamic_context` from a configuratio
 
 from __future__ import annotations
 
+import glob
 import json
 import os
 import sys
@@ -31,9 +32,23 @@ def measured(plan: dict[str, Any]) -> coverage.Coverage:
     return cover
 
 
+def gather(data_file: str) -> None:
+    """Put what processes of the tests measured into the one file, where the configuration measures them."""
+    import coverage
+
+    pieces = glob.glob(glob.escape(data_file) + ".*")  # noqa: PTH207 - nothing else needs pathlib
+    if pieces:
+        whole = coverage.Coverage(data_file=data_file)
+        if os.path.exists(data_file):  # noqa: PTH110 - as above
+            whole.load()
+        whole.combine(pieces)
+        whole.save()
+
+
 def main() -> int:
     with open(os.environ["WHET_PLAN"], encoding="utf-8") as file:  # noqa: PTH123 - nothing else needs pathlib
-        cover = measured(json.load(file)["coverage"])
+        plan = json.load(file)["coverage"]
+    cover = measured(plan)
     cover.start()
     try:
         import pytest
@@ -42,6 +57,7 @@ def main() -> int:
     finally:
         cover.stop()
         cover.save()
+        gather(plan["data_file"])
 
 
 if __name__ == "__main__":

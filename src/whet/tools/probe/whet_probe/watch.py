@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 
-from whet_selection import clean
+from .selection import clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,18 +82,25 @@ class Verdict:
         self.message = ""
         self.duration_seconds = 0.0
         self.retries = 0
+        self._again = False
 
     def add(self, report: Any) -> None:
+        if report.when == "setup":
+            self._again = False
         if not hasattr(report, "context"):  # subtests lie within the test's own time
             self.duration_seconds += getattr(report, "duration", 0.0) or 0.0
         if report.outcome == "rerun":
             self.retries += 1
-            self.outcome = None
+            self._again = True
             return
         outcome = outcome_of(report)
-        if outcome is not None and self.outcome not in ("failed", "error"):
+        if outcome is not None and self.outcome not in ("failed", "error") and not self._again:
             self.outcome = outcome
             self.message = message_of(report)
+
+    def complete(self, report: Any) -> bool:
+        """Whether `report` was the last one of its test; a retry plugin makes another attempt after a teardown."""
+        return report.when not in ("setup", "call") and not self._again
 
 
 def outcome_of(report: Any) -> str | None:

@@ -1,27 +1,15 @@
-"""A pytest plugin that selects, orders and watches tests for Whet, and leaves everything else to pytest.
-
-Loaded with `-p whet_probe` in the user's interpreter: standard library only, Python 3.8 and pytest 7
-or newer. The plan is the JSON file named by WHET_PLAN; what happens goes to the file named by
-WHET_EVENTS, one JSON object per line and per write, so that a killed run leaves whole lines.
-
-Under pytest-xdist the workers collect, select and order (all alike), and say what they started;
-the first of them tells what was collected. Verdicts come from the controller; what a worker saw of
-a test travels on its reports as the attribute `whet_facts`.
-
-Other plugins are held back here and not on the command line, where an option of a plugin that the
-project switches off would be a usage error.
-"""
+"""The probe's hooks; see the package."""
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import sys
 
 import pytest
-from whet_selection import Selection, clean
-from whet_watch import Events, Senses, Verdict, message_of, wall_clock
+
+from .selection import Selection, clean
+from .watch import Events, Senses, Verdict, message_of, wall_clock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,7 +34,8 @@ class Probe:
         self._worker: str | None = None
 
     def _now_seconds(self) -> float:
-        return max(0.0, wall_clock() - self._plan["started_at"])
+        started_at: float = self._plan["started_at"]
+        return max(0.0, wall_clock() - started_at)
 
     # How pytest runs.
 
@@ -128,9 +117,10 @@ class Probe:
         if seed is None:
             return
         random.seed(seed)
-        numpy_random = sys.modules.get("numpy.random")
-        if numpy_random is not None:
-            numpy_random.seed(seed % 2**32)
+        # Not sys.modules["numpy.random"]: numpy imports it when it is first used.
+        numpy_seed = getattr(getattr(sys.modules.get("numpy"), "random", None), "seed", None)
+        if callable(numpy_seed):
+            numpy_seed(seed % 2**32)
 
     def _switch_context(self, context: str) -> None:
         if self._plan["contexts"]:
@@ -154,7 +144,7 @@ class Probe:
             return
         verdict = self._verdicts.setdefault(report.nodeid, Verdict())
         verdict.add(report)
-        if report.when not in ("setup", "call"):
+        if verdict.complete(report):
             del self._verdicts[report.nodeid]
             self._finish(report, verdict)
 
@@ -180,11 +170,3 @@ class Probe:
     def pytest_sessionfinish(self) -> None:
         if self._worker is None:
             self._events.say(event="ended")
-
-
-def pytest_addoption(pluginmanager: pytest.PytestPluginManager) -> None:
-    # The first hook that a plugin named with -p gets; the probe has hooks that come before pytest_configure.
-    if "WHET_PLAN" in os.environ and not pluginmanager.hasplugin("whet_probe_instance"):
-        with open(os.environ["WHET_PLAN"], encoding="utf-8") as plan:  # noqa: PTH123 - nothing else needs pathlib
-            probe = Probe(json.load(plan), Events(os.environ["WHET_EVENTS"]))
-        pluginmanager.register(probe, "whet_probe_instance")

@@ -1,0 +1,256 @@
+"""Does learning pay? Policies side by side on worlds, against random and every static choice."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from whet.agents.catalogue import AnyAgent, agent_named
+from whet.core.ports import Policy
+from whet.core.records import Action, Record, State
+from whet.improvement.world import World
+from whet.policies.exploration import Schedule
+from whet.policies.hierarchy import Hierarchy, Place
+from whet.policies.in_process import InProcessTables
+from whet.policies.learner import QLearner, Rates
+from whet.policies.tabular import EpsilonGreedy, TabularPolicy, Thompson
+from whet.rewards.profiles import Profile
+from whet.rewards.reward import reward_of
+
+Matrix = npt.NDArray[np.float64]
+# A decision is right when the true mean reward of its action is within 5 % of the best.
+TOLERANCE = 0.05
+WINDOW = 50
+# Accuracy "after n decisions" is the share of right ones among the last of them, exploring included.
+TAIL = 100
+
+
+@dataclass(frozen=True)
+class Spot:
+    """One context of a world, ready to be decided in."""
+
+    state: State
+    place: Place
+    allowed: tuple[Action, ...]
+    default: str
+    rewards: Mapping[str, Matrix]
+    means: Mapping[str, float]
+
+    @property
+    def best(self) -> float:
+        return max(self.means.values())
+
+    def right(self, action: str) -> bool:
+        return self.means[action] >= self.best - TOLERANCE * abs(self.best)
+
+    def playable(self, action: str) -> str:
+        """A static choice where it is not allowed falls back to the safe default."""
+        return action if action in self.means else self.default
+
+
+class Curve(Record):
+    """Share of right decisions per window: mean over seeds and the half-width of its 95 % interval."""
+
+    decisions: tuple[int, ...]
+    accuracy: tuple[float, ...]
+    half_width: tuple[float, ...]
+
+
+class Learned(Record):
+    """A learning policy on one world."""
+
+    policy: str
+    accuracy: float
+    accuracy_half_width: float
+    untrained_accuracy: float
+    mean_reward: float
+    regret: float
+    curve: Curve
+    calibration_error: float
+
+
+class Static(Record):
+    policy: str
+    accuracy: float
+    mean_reward: float
+
+
+class WorldReport(Record):
+    world: str
+    agent: str
+    used_for_tuning: bool
+    contexts: int
+    learned: tuple[Learned, ...]
+    random: Static
+    statics: tuple[Static, ...]
+    best_static: Static
+    best_possible_reward: float
+
+
+def spots(world: World, profile: Profile, weights: Mapping[str, float]) -> list[Spot]:
+    """The world's outcomes, valued by the rewards in force."""
+    agent = agent_named(world.agent)
+    return [_spot(world, agent, position, state, profile, weights) for position, state in enumerate(world.states())]
+
+
+def _spot(
+    world: World, agent: AnyAgent, position: int, state: State, profile: Profile, weights: Mapping[str, float]
+) -> Spot:
+    rewards: dict[str, Matrix] = {}
+    for name, recorded in world.contexts[position].outcomes.items():
+        action = agent.action(name)
+        valued = [agent.value(state, action, world.outcome(outcome)) for outcome in recorded]
+        rewards[name] = np.array([reward_of(profile, valuation, weights).raw for valuation in valued])
+    return Spot(
+        state=state,
+        place=Place.of(state),
+        allowed=tuple(agent.action(name) for name in rewards),
+        default=agent.safe_default(state).name,
+        rewards=rewards,
+        means={name: float(found.mean()) for name, found in rewards.items()},
+    )
+
+
+@dataclass(frozen=True)
+class Course:
+    """How policies are tried: how long, how often, with which learning."""
+
+    decisions: int = 1000
+    seeds: int = 5
+    rates: Rates = field(default_factory=Rates)
+    schedule: Callable[[], Schedule] | None = None
+    policies: tuple[str, ...] = ("thompson", "epsilon-greedy")
+
+
+def judge(world: World, profile: Profile, weights: Mapping[str, float], course: Course) -> WorldReport:
+    """All policies on one world."""
+    there = spots(world, profile, weights)
+    statics = tuple(_static(name, there) for name in sorted({a.name for spot in there for a in spot.allowed}))
+    return WorldReport(
+        world=world.name,
+        agent=world.agent,
+        used_for_tuning=world.used_for_tuning,
+        contexts=len(there),
+        learned=tuple(_learned(name, world, there, course) for name in course.policies),
+        random=_random(there),
+        statics=statics,
+        best_static=max(statics, key=lambda s: s.mean_reward),
+        best_possible_reward=float(np.mean([spot.best for spot in there])),
+    )
+
+
+def _static(action: str, there: Sequence[Spot]) -> Static:
+    played = [(spot, spot.playable(action)) for spot in there]
+    return Static(
+        policy=f"always {action}",
+        accuracy=float(np.mean([spot.right(name) for spot, name in played])),
+        mean_reward=float(np.mean([spot.means[name] for spot, name in played])),
+    )
+
+
+def _random(there: Sequence[Spot]) -> Static:
+    return Static(
+        policy="random",
+        accuracy=float(np.mean([np.mean([spot.right(a.name) for a in spot.allowed]) for spot in there])),
+        mean_reward=float(np.mean([np.mean(list(spot.means.values())) for spot in there])),
+    )
+
+
+@dataclass(frozen=True)
+class _Log:
+    """One seed: per decision whether it was right, its true mean reward, and the confidence stated."""
+
+    right: Matrix
+    reward: Matrix
+    regret: Matrix
+    confidence: Matrix
+
+
+def _learned(name: str, world: World, there: Sequence[Spot], course: Course) -> Learned:
+    logs = [_walk(name, world, there, course, seed) for seed in range(course.seeds)]
+    right = np.stack([log.right for log in logs])
+    tails = right[:, -TAIL:].mean(axis=1)
+    return Learned(
+        policy=name,
+        accuracy=float(tails.mean()),
+        accuracy_half_width=_half_width(tails),
+        untrained_accuracy=_untrained(name, world, there, course),
+        mean_reward=float(np.stack([log.reward[-TAIL:] for log in logs]).mean()),
+        regret=float(np.stack([log.regret for log in logs]).sum(axis=1).mean()),
+        curve=_curve(right),
+        calibration_error=calibration_error(
+            np.concatenate([log.confidence for log in logs]), np.concatenate([log.right for log in logs])
+        ),
+    )
+
+
+def _walk(name: str, world: World, there: Sequence[Spot], course: Course, seed: int) -> _Log:
+    """One life: decide, draw a recorded outcome, learn; `course.decisions` times."""
+    rng = np.random.default_rng([seed, *world.name.encode()])
+    tables = InProcessTables()
+    hierarchy = Hierarchy(world.agent, agent_named(world.agent).category, tables)
+    policy, schedule = _policy(name, hierarchy, course, rng)
+    learner = QLearner(hierarchy, rates=course.rates)
+    rows = np.empty((course.decisions, 4))
+    for turn in range(course.decisions):
+        spot = there[int(rng.integers(len(there)))]
+        choice = policy.choose(spot.state, spot.allowed)
+        reward = float(rng.choice(spot.rewards[choice.action]))
+        kind = next(a.kind for a in spot.allowed if a.name == choice.action)
+        rate, average = course.rates.learning, course.rates.average_first
+        tables.learn(learner.lesson_at(spot.place, choice.action, kind, reward, rate, averaged=average))
+        if schedule is not None:
+            schedule.observe(reward)
+        mean = spot.means[choice.action]
+        sure = next(a.confidence for a in choice.alternatives if a.action == choice.action)
+        rows[turn] = spot.right(choice.action), mean, spot.best - mean, sure
+    return _Log(*rows.T)
+
+
+def _policy(
+    name: str, hierarchy: Hierarchy, course: Course, rng: np.random.Generator
+) -> tuple[Policy, Schedule | None]:
+    if name == "thompson" or course.schedule is None:
+        return TabularPolicy(hierarchy, Thompson(), course.rates.learning, rng), None
+    schedule = course.schedule()
+    return TabularPolicy(hierarchy, EpsilonGreedy(schedule), course.rates.learning, rng), schedule
+
+
+def _untrained(name: str, world: World, there: Sequence[Spot], course: Course) -> float:
+    """The same policy with empty tables that never fill: the chance that its decision is right."""
+    rng = np.random.default_rng(0)
+    hierarchy = Hierarchy(world.agent, agent_named(world.agent).category, InProcessTables())
+    policy, _ = _policy(name, hierarchy, course, rng)
+    shares = []
+    for spot in there:
+        alternatives = policy.choose(spot.state, spot.allowed).alternatives
+        shares.append(sum(a.probability for a in alternatives if spot.right(a.action)))
+    return float(np.mean(shares))
+
+
+def _curve(right: Matrix) -> Curve:
+    windows = right.shape[1] // WINDOW
+    per_seed = right[:, : windows * WINDOW].reshape(right.shape[0], windows, WINDOW).mean(axis=2)
+    return Curve(
+        decisions=tuple((w + 1) * WINDOW for w in range(windows)),
+        accuracy=tuple(float(x) for x in per_seed.mean(axis=0)),
+        half_width=tuple(_half_width(per_seed[:, w]) for w in range(windows)),
+    )
+
+
+def _half_width(values: Matrix) -> float:
+    if len(values) < 2:
+        return 0.0
+    return float(1.96 * values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def calibration_error(confidence: Matrix, right: Matrix, bins: int = 10) -> float:
+    """Expected calibration error: mean gap between stated confidence and share of right decisions, by bin."""
+    edges = np.clip((confidence * bins).astype(int), 0, bins - 1)
+    gaps = [
+        (edges == b).sum() * abs(confidence[edges == b].mean() - right[edges == b].mean())
+        for b in range(bins)
+        if (edges == b).any()
+    ]
+    return float(sum(gaps) / len(confidence))

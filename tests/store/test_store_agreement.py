@@ -1,0 +1,169 @@
+"""SQLite and PostgreSQL answer any programme of calls alike."""
+
+import json
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
+
+from postgres import PostgresServer
+from whet.checks.store_samples import CATEGORY, FLEET, OWN, SITUATION, SampleState, experience, finding, pending
+from whet.core.errors import WhetError
+from whet.core.ports import Cell, Lesson, Move, TestVerdict
+from whet.core.records import Decision, Finding, Review
+from whet.store import SqlStore, open_store
+
+TEXT = st.text(st.characters(exclude_categories=()), max_size=8)  # NUL and lone surrogates included
+NAMES = st.sampled_from(["a", "b", "ü\0"])
+VALUES = st.floats(-1e6, 1e6)
+CELLS = st.sampled_from([OWN, OWN._replace(action="stop"), OWN._replace(owner="b\0"), CATEGORY, FLEET])
+MOVES = st.builds(Move, cell=CELLS, rate=st.floats(1e-3, 1.0), averaged=st.booleans())
+LESSONS = st.builds(
+    Lesson,
+    target=VALUES,
+    own=st.lists(MOVES, min_size=1, max_size=2).map(tuple),
+    shared=st.lists(MOVES, max_size=3).map(tuple),
+)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXT,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
+    max_leaves=6,
+)
+VERDICTS = st.builds(
+    TestVerdict,
+    test=TEXT,
+    outcome=st.sampled_from(["passed", "failed", "error", "skipped"]),
+    duration_seconds=st.floats(0, 100),
+    condition=st.sampled_from(["own-order", "shuffled"]),
+    message=TEXT,
+    network=st.none() | st.booleans(),
+    slept_seconds=st.none() | st.floats(0, 10),
+)
+
+
+class Agreement(RuleBasedStateMachine):
+    postgres: ClassVar[PostgresServer]
+    template: ClassVar[Path]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.directory = Path(tempfile.mkdtemp(prefix="whet-agreement-"))
+        shutil.copy(self.template, self.directory / "whet.db")
+        self.database = self.postgres.create(template="whet_migrated")
+        urls = (f"sqlite:///{self.directory / 'whet.db'}", self.postgres.url(self.database))
+        self.stores = tuple(open_store(url, audit_key=b"key") for url in urls)
+        self.decisions: list[Decision] = []
+
+    def both(self, call: Callable[[SqlStore], Any]) -> None:
+        sqlite, postgres = (_answer(call, store) for store in self.stores)
+        assert sqlite == postgres
+
+    @rule(
+        key=NAMES, lesson=st.none() | LESSONS, state=st.dictionaries(TEXT, JSON, max_size=3), credited=st.floats(-9, 9)
+    )
+    def learn(self, key: str, lesson: Lesson | None, state: dict[str, object], credited: float) -> None:
+        given = experience(key, credited=credited, state=state, outcome=state)
+        self.both(lambda store: store.experiences.learn(given, lesson))
+        self.both(lambda store: [json.dumps(each.state, sort_keys=True) for each in store.experiences.recent(limit=1)])
+
+    @rule(lesson=LESSONS)
+    def replay(self, lesson: Lesson) -> None:
+        self.both(lambda store: store.tables.replay(lesson))
+
+    @rule(values=st.dictionaries(CELLS, VALUES, max_size=3))
+    def initialise(self, values: dict[Cell, float]) -> None:
+        self.both(lambda store: store.tables.initialise(values))
+
+    @rule(cell=CELLS)
+    def wipe(self, cell: Cell) -> None:
+        self.both(lambda store: store.tables.wipe(cell.scope, cell.owner))
+
+    @rule(agent=NAMES, state_key=NAMES, label=TEXT)
+    def decide(self, agent: str, state_key: str, label: str) -> None:
+        made = pending(agent=agent, state_key=state_key, policy=label)
+        self.decisions.append(made)
+        self.both(lambda store: store.decisions.record(made, SampleState(situation=SITUATION, label=label)))
+        self.both(lambda store: store.decisions.find(made.id[:8]))
+
+    @precondition(lambda self: self.decisions)
+    @rule(data=st.data(), verdict=st.sampled_from(Review), by=TEXT)
+    def judge(self, data: st.DataObject, verdict: Review, by: str) -> None:
+        made = data.draw(st.sampled_from(self.decisions))
+        self.both(lambda store: _without_time(store.decisions.rule(made.id, verdict, "stop", by)))
+
+    @rule(agent=NAMES, state_key=NAMES)
+    def revoke(self, agent: str, state_key: str) -> None:
+        self.both(lambda store: store.decisions.revoke(agent, state_key))
+
+    @rule(priorities=st.dictionaries(NAMES, st.floats(0, 1e9), max_size=3), seed=st.integers(0, 9))
+    def prioritise(self, priorities: dict[str, float], seed: int) -> None:
+        self.both(lambda store: store.experiences.set_priorities(priorities))
+        self.both(lambda store: store.experiences.sample("runner", 4, seed))
+
+    @rule(run=NAMES, found=st.lists(st.builds(finding, NAMES, TEXT), max_size=3))
+    def find(self, run: str, found: list[Finding]) -> None:
+        self.both(lambda store: store.runs.note_findings(run, found))
+
+    @rule(run=NAMES, verdicts=st.lists(VERDICTS, max_size=5))
+    def record(self, run: str, verdicts: list[TestVerdict]) -> None:
+        self.both(lambda store: store.history.record(run, f"code of {run}", verdicts))
+
+    @rule(lines=st.dictionaries(TEXT, st.dictionaries(TEXT, st.lists(st.integers(0, 300), max_size=4), max_size=2)))
+    def cover(self, lines: dict[str, dict[str, list[int]]]) -> None:
+        self.both(lambda store: store.history.cover("code", lines))
+
+    def teardown(self) -> None:
+        try:
+            for view in _VIEWS:
+                self.both(view)
+        finally:
+            for store in self.stores:
+                store.close()
+            self.postgres.drop(self.database)
+            shutil.rmtree(self.directory)
+
+
+_VIEWS: tuple[Callable[[SqlStore], Any], ...] = (
+    lambda store: [(name, store.tables.rows(*name)) for name in store.tables.owners()],
+    lambda store: (store.experiences.recent(), store.experiences.count("runner")),
+    lambda store: (store.decisions.recent(), store.decisions.pending(), store.decisions.count("a")),
+    lambda store: (store.runs.findings(), store.runs.findings("a")),
+    lambda store: (store.history.tests("code of a"), store.history.conditions("code of a"), store.history.traits()),
+    lambda store: store.history.coverage(),
+    lambda store: [(entry.seq, entry.kind, entry.subject, entry.payload) for entry in store.audit.entries(1000)],
+    lambda store: (store.audit.verify().problem, store.audit.verify().entries),
+)
+
+
+def _answer(call: Callable[[SqlStore], Any], store: SqlStore) -> tuple[str, Any]:
+    try:
+        return "answered", call(store)
+    except WhetError as error:
+        return "refused", (type(error), str(error))
+
+
+def _without_time(ruling: Any) -> dict[str, Any]:
+    return {name: value for name, value in ruling.model_dump().items() if name != "at"}
+
+
+@pytest.fixture
+def template(tmp_path: Path) -> Path:
+    path = tmp_path / "template.db"
+    open_store(f"sqlite:///{path}").close()
+    return path
+
+
+def test_databases_agree(postgres: PostgresServer, template: Path) -> None:
+    Agreement.postgres, Agreement.template = postgres, template
+    run_state_machine_as_test(
+        Agreement,
+        settings=settings(
+            max_examples=25, stateful_step_count=20, deadline=None, suppress_health_check=list(HealthCheck)
+        ),
+    )
