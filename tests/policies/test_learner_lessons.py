@@ -3,8 +3,8 @@
 from typing import Any
 
 import pytest
-
 from policy_worlds import LEFT, RIGHT, Spot, experience
+
 from whet.core.ports import Cell, Scope
 from whet.policies.hierarchy import FLEET, Hierarchy
 from whet.policies.in_process import InProcessTables

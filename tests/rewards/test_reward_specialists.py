@@ -43,7 +43,7 @@ def points(parts: Sequence[Part]) -> list[float | None]:
         (specialists.risk(early_share=0.5), [15.0]),
         (specialists.risk(), [None]),
         # 3 findings in 2 minutes: 1.5 per minute; 150 s of 120 s: a quarter too long
-        (specialists.command(new_findings=3, used_seconds=120, budget_seconds=600), [15.0, 0.0]),
+        (specialists.command(new_findings=3, used_seconds=120, budget_seconds=600), [3.0, 0.0]),
         (specialists.command(new_findings=0, used_seconds=150, budget_seconds=120), [0.0, -5.0]),
         (specialists.command(new_findings=3, used_seconds=0, budget_seconds=0), [None, 0.0]),
         (specialists.command(new_findings=3, used_seconds=1, budget_seconds=0), [40.0, -20.0]),

@@ -3,8 +3,9 @@
 import multiprocessing
 from concurrent.futures import ThreadPoolExecutor
 
-from whet.checks.store_samples import CATEGORY, FLEET, OWN, experience
+from whet.checks.store_samples import CATEGORY, FLEET, OWN, SITUATION, SampleState, experience, pending
 from whet.core.ports import Cell, Lesson, Move, Scope
+from whet.core.records import Review
 from whet.store import open_store
 
 PROCESSES, THREADS, UPDATES = 8, 16, 4
@@ -52,3 +53,17 @@ def test_128_concurrent_learners_lose_no_update(store_url: str) -> None:
         assert abs(entries[OWN].mean - (LEARNERS * (0 + 1 + 2 + 3) + 0 + 1) / expected) < 1e-9
         report = store.audit.verify()
         assert (report.problem, report.entries) == (None, expected)
+
+
+def test_writes_that_read_first_do_not_fail_each_other(store_url: str) -> None:
+    """Separate openings share no lock of ours; the database alone makes them take turns."""
+    made = pending()
+    with open_store(store_url) as one, open_store(store_url) as two, ThreadPoolExecutor(4) as pool:
+        one.decisions.record(made, SampleState(situation=SITUATION))
+
+        def judge(number: int) -> str:
+            store = one if number % 2 else two
+            return store.decisions.rule(made.id, Review.APPROVED, "go", f"person {number}").by
+
+        assert list(pool.map(judge, range(40))) == [f"person {number}" for number in range(40)]
+        assert one.audit.verify().entries == 41

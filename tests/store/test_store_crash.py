@@ -27,8 +27,8 @@ def _learn_forever(url: str, name: str, acknowledge: int) -> None:
         os.write(acknowledge, f"{key}\n".encode())
 
 
-def _kill_a_learner(url: str, name: str, after_seconds: float) -> list[str]:
-    """The keys it acknowledged before it died."""
+def _kill_a_learner(url: str, name: str, after_seconds: float, first_acknowledgement: bool = False) -> list[str]:
+    """Kill it so long after its start, or after its first acknowledgement. The keys it acknowledged."""
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:
@@ -37,12 +37,13 @@ def _kill_a_learner(url: str, name: str, after_seconds: float) -> list[str]:
         finally:
             os._exit(1)
     os.close(writing)
+    early = os.read(reading, 65536).decode() if first_acknowledgement else ""
     time.sleep(after_seconds)
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
     assert os.WTERMSIG(status) == signal.SIGKILL, "the learner failed by itself"
     with os.fdopen(reading) as acknowledged:
-        return acknowledged.read().split()
+        return (early + acknowledged.read()).split()
 
 
 def _check(url: str, acknowledged: set[str]) -> int:
@@ -60,7 +61,9 @@ def _kill_many(url: str, kills: int, check_every: int) -> set[str]:
     dice = random.Random(7)
     acknowledged: set[str] = set()
     for number in range(kills):
-        acknowledged.update(_kill_a_learner(url, f"learner {number}".replace(" ", "-"), dice.uniform(0.002, 0.06)))
+        opening = number % 4 == 0  # the others die while they learn, however slow the machine is
+        pause = dice.uniform(0.002, 0.06) if opening else dice.uniform(0, 0.02)
+        acknowledged.update(_kill_a_learner(url, f"learner-{number}", pause, first_acknowledgement=not opening))
         if number % check_every == check_every - 1:
             _check(url, acknowledged)
     return acknowledged
@@ -72,7 +75,7 @@ def test_sqlite_survives_200_kills(tmp_path: Path) -> None:
     with open_store(url, audit_key=KEY) as store:
         store.experiences.learn(experience("first"), LESSON)
     acknowledged = _kill_many(url, kills=200, check_every=40)
-    assert len(acknowledged) > 200, "the kills came too early to prove anything"
+    assert len(acknowledged) >= 150
     assert _check(url, acknowledged) >= len(acknowledged)
     connection = sqlite3.connect(path)
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
@@ -83,7 +86,7 @@ def test_postgres_survives_clients_killed(postgres_url: str) -> None:
     with open_store(postgres_url, audit_key=KEY) as store:
         store.experiences.learn(experience("first"), LESSON)
     acknowledged = _kill_many(postgres_url, kills=30, check_every=30)
-    assert len(acknowledged) > 10, "the kills came too early to prove anything"
+    assert len(acknowledged) >= 20
 
 
 @pytest.mark.parametrize("database", ["sqlite", "postgresql"])

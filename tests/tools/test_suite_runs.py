@@ -2,6 +2,7 @@
 
 import shlex
 import subprocess
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -136,17 +137,20 @@ def test_only_the_files_of_selected_tests_are_imported(suite_of: MakeSuite, limi
     assert ran(run) == [OWN[2]]
 
 
-@pytest.mark.parametrize("workers", [0, 2])
-def test_orders(suite_of: MakeSuite, limits: Limits, workers: int) -> None:
+def test_files_named_in_the_settings_can_be_left_out(suite_of: MakeSuite, limits: Limits) -> None:
+    settings = "[pytest]\ntestpaths = test_a.py test_b.py\n"
+    run = suite_of({"pytest.ini": settings, **ORDERED}).run(SuitePlan(select=(OWN[2],)), limits)
+    assert run.problem() is None
+    assert ran(run) == [OWN[2]]
+
+
+def test_orders(suite_of: MakeSuite, limits: Limits) -> None:
     suite = suite_of(ORDERED)
-    orders = {
-        order: suite.run(SuitePlan(order=order, seed=1, workers=workers), limits).ids
-        for order in ("own", "reversed", "shuffled", (OWN[3], OWN[1], "gone"))
-    }
-    assert list(orders["own"]) == OWN
-    assert list(orders["reversed"]) == OWN[::-1]
-    assert list(orders[(OWN[3], OWN[1], "gone")]) == [OWN[3], OWN[1], OWN[0], OWN[2]]
-    assert sorted(orders["shuffled"]) == OWN
+    explicit = (OWN[3], OWN[1], "gone")
+    assert ran(suite.run(SuitePlan(), limits)) == OWN
+    assert ran(suite.run(SuitePlan(order="reversed"), limits)) == OWN[::-1]
+    assert ran(suite.run(SuitePlan(order=explicit), limits)) == [OWN[3], OWN[1], OWN[0], OWN[2]]
+    assert list(suite.run(SuitePlan(order="reversed", workers=2), limits).ids) == OWN[::-1]
 
 
 def test_a_shuffle_is_its_seed(suite_of: MakeSuite, limits: Limits) -> None:
@@ -265,6 +269,9 @@ def test_retry_plugins_can_be_switched_off(suite_of: MakeSuite, limits: Limits) 
 def test_the_first_failure_can_stop_it(suite_of: MakeSuite, limits: Limits) -> None:
     suite = suite_of({"test_s.py": "def test_1(): assert 0\ndef test_2(): pass\n"})
     assert len(suite.run(SuitePlan(stop_first=True), limits).tests) == 1
+    shared = suite.run(SuitePlan(stop_first=True, workers=1), limits)
+    assert shared.tests[0].outcome == "failed"
+    assert shared.problem() is None
 
 
 def test_the_users_own_traces_stay_as_they_are(suite_of: MakeSuite, limits: Limits, tmp_path: Path) -> None:
@@ -277,13 +284,19 @@ def test_the_users_own_traces_stay_as_they_are(suite_of: MakeSuite, limits: Limi
     assert run.exit_code == 1
 
 
-def test_closing_removes_everything(suite_of: MakeSuite, limits: Limits) -> None:
+def test_nothing_is_left_in_the_temporary_directory(
+    suite_of: MakeSuite, limits: Limits, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     suite = suite_of({"test_s.py": "def test_1(tmp_path): assert 0, f'<{tmp_path}>'\n"})
     with suite:
-        run = suite.run(SuitePlan(), limits)
+        run = suite.run(SuitePlan(coverage="lines"), limits)
         kept = Path(run.tests[0].message.partition("<")[2].partition(">")[0])
-        assert kept.is_dir()
-    assert not kept.exists()
+        assert kept.is_relative_to(tmp_path)
+        assert not kept.exists()
+        assert run.coverage_file is not None
+        assert run.coverage_file.is_file()
+    assert [place.name for place in tmp_path.iterdir()] == ["project"]
 
 
 def test_the_command_does_the_same_without_whet(suite_of: MakeSuite, limits: Limits) -> None:

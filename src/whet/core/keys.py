@@ -16,12 +16,12 @@ Atom = bool | int | float | str | None
 
 def canonical(atoms: Sequence[Atom]) -> str:
     """The readable canonical text of a discrete state."""
-    return json.dumps([_tagged(atom) for atom in atoms], ensure_ascii=True, separators=(",", ":"))
+    return json.dumps([_tagged(atom) for atom in atoms], ensure_ascii=False, separators=(",", ":"))
 
 
 def state_key(atoms: Sequence[Atom]) -> str:
     """The 64 hex digits under which a discrete state is stored."""
-    return hashlib.sha256(canonical(atoms).encode()).hexdigest()
+    return hashlib.sha256(canonical(atoms).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _tagged(atom: Atom) -> list[str]:

@@ -28,7 +28,8 @@ from whet.core.records import (
 
 Rate = Annotated[float, Field(gt=0.0, le=1.0)]
 # Q-values are discounted sums of rewards; beyond this something is wrong, and it is refused.
-QValue = Annotated[float, Field(ge=-1e6, le=1e6)]
+LARGEST_Q_VALUE = 1e6
+QValue = Annotated[float, Field(ge=-LARGEST_Q_VALUE, le=LARGEST_Q_VALUE)]
 
 
 class Scope(StrEnum):

@@ -13,12 +13,13 @@ def printable(text: str, limit: int = 500) -> str:
     escape sequences; nothing from outside is printed without passing here.
     """
     shown = "".join(_visible(c) for c in text[: limit + 1])
-    return shown if len(text) <= limit else shown[:limit] + "…"
+    return shown if len(shown) <= limit else shown[:limit] + "…"
 
 
 def printable_lines(text: str, limit: int = 4000) -> str:
     """The same for text of several lines: line breaks and tabs stay, everything else is escaped."""
-    kept = text if len(text) <= limit else text[:limit] + "…"
+    plain = text.replace("\r\n", "\n")
+    kept = plain if len(plain) <= limit else plain[:limit] + "…"
     return "\n".join(printable(line.expandtabs(4), limit) for line in kept.split("\n"))
 
 

@@ -80,6 +80,7 @@ class Teacher:
                         keys,
                         self.schooling.min_confidence,
                         self.schooling.transfer_factor,
+                        self.schooling.rates.learning,
                     )
         return given
 

@@ -58,7 +58,7 @@ def record(order: Order, open_store: OpenStore, tell: Callable[[str], None]) -> 
         raise WhetError("The commander's actions are the other agents' turns.", "Record a specialist instead.")
     with _copied(order.project) as copy:
         studio = _Studio(order, copy, open_store, tell)
-        contexts = studio.contexts()
+        contexts = tuple(studio.contexts())
     return World(
         agent=order.agent.name,
         project=order.project.name,
@@ -70,7 +70,7 @@ def record(order: Order, open_store: OpenStore, tell: Callable[[str], None]) -> 
             "system": platform.system(),
             **_tools(order),
         },
-        contexts=tuple(contexts),
+        contexts=contexts,
     )
 
 

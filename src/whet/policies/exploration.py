@@ -66,8 +66,10 @@ class RewardBased:
             self._epsilon = max(self._floor, self._epsilon * self._multiplier())
 
     def _multiplier(self) -> float:
-        ratio = sum(self._rewards) / len(self._rewards) / self._target
-        return 0.99 if ratio > 1.0 else 0.995 if ratio > 0.7 else 0.998
+        mean = sum(self._rewards) / len(self._rewards)
+        if mean > self._target:
+            return 0.99
+        return 0.995 if mean > self._target - 0.3 * abs(self._target) else 0.998
 
 
 def schedule(

@@ -89,7 +89,7 @@ class Hierarchy:
 
 
 def _known(name: str, chain: tuple[tuple[Source, Cell, float], ...], entries: dict[Cell, Entry]) -> Known:
-    own = entries.get(chain[0][1])
+    own = _weighted(entries.get(chain[0][1]), chain[0][2])
     borrowed, lender = None, "none"
     for source, cell, weight in chain[1:]:
         if weight > 0.0 and cell in entries:
@@ -97,3 +97,12 @@ def _known(name: str, chain: tuple[tuple[Source, Cell, float], ...], entries: di
             break
     visited = own is not None and own.visits > 0
     return Known(name, own, borrowed, "individual" if visited else lender)  # type: ignore[arg-type]  # lender is a Source
+
+
+def _weighted(entry: Entry | None, weight: float) -> Entry | None:
+    if entry is None or weight == 1.0:
+        return entry
+    if weight == 0.0:
+        return None
+    scaled = {"q_value": weight * entry.q_value, "mean": weight * entry.mean, "m2": weight**2 * entry.m2}
+    return entry.model_copy(update=scaled)

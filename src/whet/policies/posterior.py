@@ -1,5 +1,7 @@
 """Probabilities under normal beliefs: of being the best, and of being good enough."""
 
+from functools import cache
+
 import numpy as np
 
 from whet.policies.beliefs import Beliefs, Vector
@@ -7,8 +9,7 @@ from whet.policies.beliefs import Beliefs, Vector
 # Points per action in units of its standard error; the union over all actions resolves every scale.
 _OFFSETS = np.linspace(-6.0, 6.0, 61)
 _TINY = 1e-9
-# The same standard normal numbers each time: equal beliefs give equal confidence.
-_DRAWS = np.random.default_rng(20250115).standard_normal((512, 64))
+_JOINT_DRAWS = 512
 
 
 def normal_cdf(x: Vector) -> Vector:
@@ -37,7 +38,12 @@ def best_probabilities(beliefs: Beliefs) -> Vector:
 
 def good_enough_probabilities(beliefs: Beliefs, tolerance: float = 0.05) -> Vector:
     """P(action i is within `tolerance` of the best), over joint draws of all actions' values."""
-    count = len(beliefs.means)
-    draws = beliefs.means + beliefs.errors * _DRAWS[:, np.arange(count) % _DRAWS.shape[1]]
+    draws = beliefs.means + beliefs.errors * _standard_draws(len(beliefs.means))
     best = draws.max(axis=1, keepdims=True)
     return np.asarray((draws >= best - tolerance * np.abs(best)).mean(axis=0))
+
+
+@cache
+def _standard_draws(actions: int) -> Vector:
+    """The same numbers each time: equal beliefs give equal confidence."""
+    return np.random.default_rng(20250115).standard_normal((_JOINT_DRAWS, actions))

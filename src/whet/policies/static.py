@@ -18,6 +18,7 @@ class RandomPolicy:
         self.rng = rng
 
     def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
+        require_actions(allowed)
         drawn = allowed[int(self.rng.integers(len(allowed)))]
         share = 1.0 / len(allowed)
         alternatives = tuple(_blank(action.name, share) for action in allowed)
@@ -25,26 +26,40 @@ class RandomPolicy:
 
 
 class FixedPolicy:
-    """Always the same action; the agent's safe default is asked for where it is not allowed."""
+    """Always the same action. Where it is not allowed it has no confidence in anything: the safe default runs."""
 
-    def __init__(self, action: str, fallback: str | None = None) -> None:
-        self.action, self.fallback = action, fallback
+    def __init__(self, action: str) -> None:
+        self.action = action
 
     @property
     def name(self) -> str:
         return f"always-{self.action}"
 
     def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
+        require_actions(allowed)
         names = [action.name for action in allowed]
-        chosen = next((name for name in (self.action, self.fallback, names[0]) if name in names), None)
-        if chosen is None:
-            raise WhetError("A policy was asked to choose among no actions.")
-        alternatives = tuple(_blank(name, float(name == chosen)) for name in names)
+        chosen = self.action if self.action in names else names[0]
+        sure = float(self.action in names)
+        alternatives = tuple(_blank(name, float(name == chosen), sure) for name in names)
         return Choice(action=chosen, explored=False, version=self.name, alternatives=alternatives)
 
 
-def _blank(action: str, probability: float) -> Alternative:
+def require_actions(allowed: Sequence[Action]) -> None:
+    if not allowed:
+        raise WhetError(
+            "A policy was asked to choose among no actions.",
+            "An agent's `allowed` is never empty; what stands in the way belongs into `obstacle`.",
+        )
+
+
+def _blank(action: str, probability: float, confidence: float = 1.0) -> Alternative:
     """Static policies know nothing of values; confidence in a given order is a person's own, so 1."""
     return Alternative(
-        action=action, value=None, uncertainty=0.0, visits=0, source="none", probability=probability, confidence=1.0
+        action=action,
+        value=None,
+        uncertainty=0.0,
+        visits=0,
+        source="none",
+        probability=probability,
+        confidence=confidence,
     )

@@ -12,6 +12,7 @@ from whet.policies.beliefs import Beliefs, Vector, believe
 from whet.policies.exploration import Schedule
 from whet.policies.hierarchy import Hierarchy, Known, Place
 from whet.policies.posterior import best_probabilities, good_enough_probabilities
+from whet.policies.static import require_actions
 
 
 class Exploration(Protocol):
@@ -56,6 +57,7 @@ class TabularPolicy:
         return f"tabular-{self.exploration.name}"
 
     def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
+        require_actions(allowed)
         known = self.hierarchy.recall(Place.of(state), allowed)
         beliefs = believe(known, self.rate)
         probabilities = self.exploration.probabilities(beliefs)
@@ -63,7 +65,7 @@ class TabularPolicy:
         return Choice(
             action=allowed[drawn].name,
             explored=bool(beliefs.means[drawn] < beliefs.means.max()),
-            version=_version(self.name, known),
+            version=_version(self.name, known, beliefs, probabilities),
             alternatives=_alternatives(known, beliefs, probabilities),
         )
 
@@ -84,7 +86,7 @@ def _alternatives(known: Sequence[Known], beliefs: Beliefs, probabilities: Vecto
     )
 
 
-def _version(name: str, known: Sequence[Known]) -> str:
-    """A digest of every value the choice was made from."""
-    text = repr([(k.action, k.value, k.own.visits if k.own else 0, k.own.m2 if k.own else 0.0) for k in known])
+def _version(name: str, known: Sequence[Known], beliefs: Beliefs, probabilities: Vector) -> str:
+    """A digest of everything the choice was made from."""
+    text = repr([[k.action for k in known], *(v.tolist() for v in (beliefs.means, beliefs.errors, probabilities))])
     return f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:12]}"

@@ -30,13 +30,14 @@ def transfer(
     abstract_keys: Sequence[str],
     min_confidence: float = 0.7,
     factor: float = 0.8,
+    rate: float = 0.1,
 ) -> int:
     """Give `target` the confident values of `source` where it has none. How many cells were set.
 
     Only rows of the given abstract states travel: exact states mean nothing to another agent.
     Never overwrites; the target's first own visit replaces a transferred value.
     """
-    by_kind = _values_by_kind(tables, source, set(abstract_keys), min_confidence)
+    by_kind = _values_by_kind(tables, source, set(abstract_keys), min_confidence, rate)
     name, actions = target
     values: dict[Cell, float] = {
         Cell(Scope.INDIVIDUAL, name, key, action.name): factor * sum(found) / len(found)
@@ -48,12 +49,12 @@ def transfer(
 
 
 def _values_by_kind(
-    tables: QTables, source: tuple[str, Sequence[Action]], keys: set[str], min_confidence: float
+    tables: QTables, source: tuple[str, Sequence[Action]], keys: set[str], min_confidence: float, rate: float
 ) -> Mapping[tuple[str, str], list[float]]:
     name, actions = source
     kinds = {action.name: action.kind for action in actions}
     found: dict[tuple[str, str], list[float]] = defaultdict(list)
     for cell, entry in tables.rows(Scope.INDIVIDUAL, name).items():
-        if cell.state_key in keys and cell.action in kinds and confidence(entry) >= min_confidence:
+        if cell.state_key in keys and cell.action in kinds and confidence(entry, rate) >= min_confidence:
             found[cell.state_key, kinds[cell.action]].append(entry.q_value)
     return found

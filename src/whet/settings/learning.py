@@ -22,9 +22,9 @@ class QLearning(Section):
     min_epsilon: float = Field(0.01, ge=0, le=1, description="Share of random actions that always stays.")
     epsilon_decay: float = Field(0.995, gt=0, le=1, description="Factor by which epsilon falls.")
     target_reward: float = Field(
-        50.0, ge=-10_000, le=10_000, description="Mean reward at which reward_based exploration reaches its floor."
+        50.0, ge=-10_000, le=10_000, description="Mean reward above which reward_based exploration falls fastest."
     )
-    reward_window: int = Field(100, ge=1, description="How many of the newest rewards make that mean.")
+    reward_window: int = Field(100, ge=10, description="How many of the newest rewards make that mean.")
     first_visits: Literal["average", "constant"] = Field(
         "average", description="average: first visits are averaged; constant: the learning rate from the first one."
     )

@@ -14,9 +14,9 @@ from whet.core.records import Probability, Record
 # How often a test is stable green, stable red, or flaky before it was ever run. Public studies find 1–5 % flaky.
 PRIOR_PASS, PRIOR_FAIL, PRIOR_FLAKY = 0.93, 0.05, 0.02
 # How often a stable test shows the wrong verdict because the machine hiccuped.
-HICCUP = 1e-4
-# Failure rates of flaky tests lean low: Beta(1, 3), mean one in four.
-_A, _B = 1.0, 3.0
+HICCUP = 1e-5
+# Failure rates of flaky tests lean low: Beta(1/2, 3), mean one in seven, half of them below one in twelve.
+_A, _B = 0.5, 3.0
 FLAKY_AT = 0.95
 ORDERS = frozenset({"shuffled", "reversed", "isolated", "parallel", "selected"})
 
@@ -68,7 +68,8 @@ def verdicts(counts: Iterable[ConditionCount], traits: Traits | None = None) -> 
     """One verdict per test, from all conditions together; hints from how the conditions differ."""
     by_test: dict[str, dict[str, tuple[int, int]]] = {}
     for c in counts:
-        by_test.setdefault(c.test, {})[c.condition] = (c.executions, c.failures)
+        executions, failures = by_test.setdefault(c.test, {}).get(c.condition, (0, 0))
+        by_test[c.test][c.condition] = (executions + c.executions, failures + c.failures)
     return {test: _verdict(test, conditions, traits or Traits()) for test, conditions in by_test.items()}
 
 

@@ -88,7 +88,7 @@ def _churn(path: str, weighing: Weighing) -> float:
 def ranges(lines: Sequence[int]) -> str:
     """1, 2, 3, 7 → '1-3, 7'."""
     spans: list[list[int]] = []
-    for line in sorted(lines):
+    for line in sorted(set(lines)):
         if spans and line == spans[-1][1] + 1:
             spans[-1][1] = line
         else:

@@ -23,19 +23,28 @@ def fast_first(tests: Sequence[str], records: Mapping[str, TestRecord]) -> tuple
 def affected(tests: Sequence[str], changed: Mapping[str, Sequence[int]], covered: CoverageMap) -> tuple[str, ...]:
     """Tests that executed a changed file, live in one, are named after one, or whose coverage is unknown.
 
-    Without a coverage map nothing is known, so nothing may be left out.
+    Without a coverage map nothing is known, so nothing may be left out; the same holds for a change whose
+    reach the map cannot show: a conftest, a data file, or a module that runs only while it is imported.
     """
-    if not covered:
-        return tuple(tests)
     files = set(changed)
-    shared = any(PurePosixPath(f).name == "conftest.py" or not f.endswith(".py") for f in files)
-    return tuple(tests) if shared else tuple(t for t in tests if _touches(t, files, covered))
+    if not covered or any(_reach_unknown(file, tests, covered) for file in files):
+        return tuple(tests)
+    return tuple(t for t in tests if _touches(t, files, covered))
+
+
+def _reach_unknown(file: str, tests: Sequence[str], covered: CoverageMap) -> bool:
+    if PurePosixPath(file).name == "conftest.py" or not file.endswith(".py"):
+        return True
+    is_test_file = any(test.split("::", 1)[0] == file for test in tests)
+    return not is_test_file and not any(file in files for files in covered.values())
 
 
 def _touches(test: str, files: set[str], covered: CoverageMap) -> bool:
     if test not in covered:
         return True
-    return test.split("::", 1)[0] in files or not files.isdisjoint(covered[test])
+    if test.split("::", 1)[0] in files or not files.isdisjoint(covered[test]):
+        return True
+    return any(named_after(test, file) for file in files)
 
 
 def named_after(test: str, file: str) -> bool:

@@ -1,4 +1,7 @@
-"""How likely is each test to fail now? A risk in 0..1 per test, from one kind of evidence or all."""
+"""How likely is each test to fail now? A risk in 0..1 per test, from one kind of evidence or several.
+
+The numbers order the tests; they are not measured probabilities of failure.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

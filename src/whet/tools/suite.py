@@ -36,7 +36,6 @@ class Suite:
         self.project = project
         self.python = python
         self._directory = Path(tempfile.mkdtemp(prefix="whet-"))
-        self._runs = 0
 
     def __enter__(self) -> Self:
         return self
@@ -64,25 +63,22 @@ class Suite:
         return self._pytest(plan, limits, [], on_test)
 
     def _pytest(self, plan: SuitePlan, limits: Limits, extra: list[str], on_test: OnTest | None) -> SuiteRun:
-        directory = self._run_directory()
+        directory = Path(tempfile.mkdtemp(dir=self._directory))
         (directory / "plan.json").write_text(json.dumps(self._instructions(plan, directory)), encoding="utf-8")
         log = EventLog(directory / "events")
-        completed = run(
-            self._command(plan, extra, directory),
-            cwd=self.project.root,
-            env=self._environment(plan, directory),
-            limits=limits,
-            on_tick=lambda: _tell(log, on_test),
-            load_processes=plan.load_processes,
-        )
+        # Of the tests' own: the user's tmp_path directories of earlier runs stay, ours go at once. A short name,
+        # since sockets have room for 107 characters.
+        with tempfile.TemporaryDirectory(prefix="w", ignore_cleanup_errors=True) as temporary:
+            completed = run(
+                self._command(plan, extra, directory),
+                cwd=self.project.root,
+                env={**self._environment(plan, directory), "PYTEST_DEBUG_TEMPROOT": temporary},
+                limits=limits,
+                on_tick=lambda: _tell(log, on_test),
+                load_processes=plan.load_processes,
+            )
         _tell(log, on_test)
         return self._answer(plan, limits, completed, log, directory)
-
-    def _run_directory(self) -> Path:
-        self._runs += 1
-        directory = self._directory / str(self._runs)
-        directory.mkdir()
-        return directory
 
     def _instructions(self, plan: SuitePlan, directory: Path) -> dict[str, Any]:
         """What the probe is told; see `probe/whet_probe` and `probe/whet_cover.py`."""
@@ -116,9 +112,6 @@ class Suite:
         env["PYTHONPATH"] = os.pathsep.join(filter(None, (str(_PROBE), env.get("PYTHONPATH"))))
         env["WHET_PLAN"] = str(directory / "plan.json")
         env["WHET_EVENTS"] = str(directory / "events")
-        temporary = directory / "t"
-        temporary.mkdir()
-        env["PYTEST_DEBUG_TEMPROOT"] = str(temporary)  # else our runs push the user's own tmp_path directories out
         if plan.hash_seed is not None:
             env["PYTHONHASHSEED"] = str(plan.hash_seed)
         if plan.coverage != "none":

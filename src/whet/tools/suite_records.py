@@ -112,7 +112,7 @@ class SuiteRun(Record):
     def _stopped(self) -> str | None:
         if self.exit_code == 3:
             return f"pytest had an internal error, often a plugin's: {self._said()}. Run it by hand: {self.command}"
-        if self.exit_code == 2:
+        if self.exit_code == 2 and not self._had_enough():
             return f"pytest was interrupted{self._where()}: {self._said()}. Run it by hand: {self.command}"
         if not self.finished:
             return (
@@ -120,6 +120,10 @@ class SuiteRun(Record):
                 f"{self._said()}. A test or plugin may have called os._exit. Run it by hand: {self.command}"
             )
         return None
+
+    def _had_enough(self) -> bool:
+        """Told to stop after so many failures; pytest-xdist calls that an interruption."""
+        return "stopping after" in self.output_tail and any(test.bad() for test in self.tests)
 
     def _no_tests(self) -> str:
         if self.selection is not None:

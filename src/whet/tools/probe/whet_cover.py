@@ -2,7 +2,7 @@
 
 Like `coverage run -m pytest` with the user's own configuration, except that the data goes where
 WHET_PLAN says, into one file, with no contexts other than those Whet asks for. The command line of
-coverage.py cannot take back `parallel` or `dynamic_context` from a configuration file; its API can.
+coverage.py cannot take back the contexts of a configuration file; its API can.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ def measured(plan: dict[str, Any]) -> coverage.Coverage:
     import coverage
 
     cover = coverage.Coverage(data_file=plan["data_file"], branch=True if plan["branch"] else None)
-    for option, value in (("parallel", False), ("dynamic_context", None), ("context", None)):
-        cover.set_option("run:" + option, value)
+    for option in ("dynamic_context", "context"):
+        cover.set_option("run:" + option, None)
     chosen = [cover.get_option("run:" + option) for option in ("source", "source_pkgs", "include")]
     if not any(chosen):
         cover.set_option("run:source", plan["source"])
@@ -33,7 +33,7 @@ def measured(plan: dict[str, Any]) -> coverage.Coverage:
 
 
 def gather(data_file: str) -> None:
-    """Put what processes of the tests measured into the one file, where the configuration measures them."""
+    """Put the files that a configuration with `parallel` or `multiprocessing` makes, one per process, into one."""
     import coverage
 
     pieces = glob.glob(glob.escape(data_file) + ".*")  # noqa: PTH207 - nothing else needs pathlib

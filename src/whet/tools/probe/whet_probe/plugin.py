@@ -28,7 +28,7 @@ class Probe:
         self._events = events
         self._selection = Selection(plan)
         self._senses = Senses()
-        self._ids: dict[pytest.Item, str] = {}
+        self._ids: dict[int, str] = {}  # by identity: an item hashes by its id, which plugins change
         self._verdicts: dict[str, Verdict] = {}
         self._started_seconds: float | None = None
         self._worker: str | None = None
@@ -70,7 +70,7 @@ class Probe:
         return True if self._selection.ignores(collection_path, config.rootpath) else None
 
     def pytest_itemcollected(self, item: pytest.Item) -> None:
-        self._ids[item] = clean(item.nodeid)  # kept, since xdist later adds the group to it
+        self._ids[id(item)] = clean(item.nodeid)  # kept, since xdist later adds the group to it
 
     @pytest.hookimpl(hookwrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, config: pytest.Config, items: list[pytest.Item]) -> Wrapper:
@@ -87,7 +87,7 @@ class Probe:
             self._events.say(event="collected", total=len(collected), tests=tests)
 
     def _id(self, item: pytest.Item) -> str:
-        return self._ids.get(item) or clean(item.nodeid)
+        return self._ids.get(id(item)) or clean(item.nodeid)
 
     def _place(self, item: pytest.Item) -> tuple[str, int | None]:
         """File, from the project's root, and line."""
@@ -154,7 +154,7 @@ class Probe:
         self._events.say(
             event="finished",
             id=facts.get("id") or clean(report.nodeid),
-            outcome=verdict.outcome or "error",
+            outcome=verdict.outcome,
             duration_seconds=verdict.duration_seconds,
             started_seconds=facts.get("started_seconds"),
             ended_seconds=self._now_seconds(),

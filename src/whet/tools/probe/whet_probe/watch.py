@@ -99,8 +99,16 @@ class Verdict:
             self.message = message_of(report)
 
     def complete(self, report: Any) -> bool:
-        """Whether `report` was the last one of its test; a retry plugin makes another attempt after a teardown."""
-        return report.when not in ("setup", "call") and not self._again
+        """Whether `report` was the last one of its test.
+
+        Retry plugins make another attempt after a teardown: pytest-rerunfailures says so in a report,
+        flaky keeps the failed call to itself.
+        """
+        if report.when in ("setup", "call") or self._again:
+            return False
+        if self.outcome is None:
+            self.retries += 1
+        return self.outcome is not None
 
 
 def outcome_of(report: Any) -> str | None:
