@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.postgres import PostgresServer
 
-from postgres import PostgresServer
 from whet.store import open_store
 
 _MIGRATED = "whet_migrated"

@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from policy_worlds import entry
+from tests.policies.policy_worlds import entry
 
 from whet.core.ports import Entry
 from whet.policies.beliefs import PRIOR_SPREAD, believe

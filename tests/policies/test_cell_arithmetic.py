@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from policy_worlds import entry
+from tests.policies.policy_worlds import entry
 
 from whet.core.ports import Cell, Entry, Move, Scope
 from whet.policies.arithmetic import effective_visits, moved

@@ -1,7 +1,7 @@
 """Where a value is found: nearest first, and really across agents that share nothing but the situation."""
 
 import pytest
-from policy_worlds import ELSEWHERE, HERE, LEFT, RIGHT, Mood, Spot, experience
+from tests.policies.policy_worlds import ELSEWHERE, HERE, LEFT, RIGHT, Mood, Spot, experience
 
 from whet.core.ports import Cell, Scope
 from whet.core.records import Action, ActionKind

@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from policy_worlds import LEFT, RIGHT, Spot, experience
+from tests.policies.policy_worlds import LEFT, RIGHT, Spot, experience
 
 from whet.core.ports import Cell, Scope
 from whet.policies.hierarchy import FLEET, Hierarchy

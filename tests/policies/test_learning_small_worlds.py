@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from policy_worlds import LEFT, RIGHT, STAY, Spot, constant, experience
+from tests.policies.policy_worlds import LEFT, RIGHT, STAY, Spot, constant, experience
 
 from whet.core.records import Action
 from whet.policies.hierarchy import Hierarchy, Known, Place

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from policy_worlds import LEFT, RIGHT, STAY, Spot, constant
+from tests.policies.policy_worlds import LEFT, RIGHT, STAY, Spot, constant
 
 from whet.core.errors import WhetError
 from whet.core.ports import Policy

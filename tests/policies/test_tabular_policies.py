@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from policy_worlds import LEFT, RIGHT, STAY, Spot, constant, experience
+from tests.policies.policy_worlds import LEFT, RIGHT, STAY, Spot, constant, experience
 
 from whet.core.ports import Cell, Scope
 from whet.core.records import Action, ActionKind

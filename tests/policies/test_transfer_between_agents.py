@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from policy_worlds import HERE, LEFT, RIGHT, Mood, Spot, entry, experience
+from tests.policies.policy_worlds import HERE, LEFT, RIGHT, Mood, Spot, entry, experience
 
 from whet.core.ports import Cell, Scope
 from whet.core.records import Action, ActionKind

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
+from tests.postgres import PostgresServer
 
-from postgres import PostgresServer
 from whet.checks.store_samples import CATEGORY, FLEET, OWN, SITUATION, SampleState, experience, finding, pending
 from whet.core.errors import WhetError
 from whet.core.ports import Cell, Lesson, Move, TestVerdict

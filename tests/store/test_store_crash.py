@@ -9,8 +9,8 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from tests.postgres import PostgresServer
 
-from postgres import PostgresServer
 from whet.checks.store_samples import FLEET, OWN, experience
 from whet.core.ports import Lesson, Move
 from whet.store import open_store

@@ -10,9 +10,9 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from sqlalchemy import create_engine, text
+from tests.postgres import PostgresServer
 
 import whet.store
-from postgres import PostgresServer
 from whet.checks.store_samples import experience
 from whet.core.errors import MissingTool, WhetError
 from whet.core.ports import Store

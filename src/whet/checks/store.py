@@ -83,6 +83,23 @@ def borrowed_values_are_replaced_or_moved(opened: Opened) -> None:
 
 
 @_check
+def faint_values_do_no_harm(opened: Opened) -> None:
+    """A value that fades for years, or a target of next to nothing, underflows; it must not stop the learning."""
+    with closing(opened()) as store:
+        store.tables.initialise({sample.OWN: 1e-300})
+        for number, target in enumerate((0.0, 5e-324, -1e-298, 0.0)):
+            taught = sample.lesson(target, rate=0.1, averaged=number % 2 == 0)
+            given = sample.experience(f"k{number}", credited=target)
+            expect(store.experiences.learn(given, taught), True, f"learned {target}")
+        other = sample.OWN._replace(action="stop")
+        store.experiences.learn(sample.experience("new"), sample.lesson(5e-324, averaged=False, cell=other))
+        store.tables.replay(sample.lesson(5e-324, rate=1e-300, averaged=False))
+        entry = store.tables.read([sample.OWN])[sample.OWN]
+    expect_close(entry.q_value, 0.0, "faded")
+    expect(entry.visits, 4, "visits")
+
+
+@_check
 def lessons_propagate_the_learned_value(opened: Opened) -> None:
     """Own: 0.5 · 20 = 10. The shared tables get 10, not 20: averaged 10, plain 0.05 · 10."""
     taught = Lesson(

@@ -21,6 +21,9 @@ from whet.store.validated import validated
 
 _LIMIT = 1e6
 _BATCH = 500
+# PostgreSQL raises an error where a product underflows, and a value that fades towards 0 gets there in time.
+# Below this, a hundred orders of magnitude under anything measured, a difference counts as none.
+_FAINT = 1e-100
 _TableIds = dict[tuple[str, str], int]
 
 _target = bindparam("target", type_=Double)
@@ -74,7 +77,7 @@ class SqlQTables:
 
     def _visit_cell(self, connection: Connection, ids: _TableIds, move: Move, target: float) -> float:
         place = _place(ids, move.cell)
-        changed = {**place, "rate": move.rate, "target": target, "at": now()}
+        changed = {**place, **_pull(move, target), "first": _first_value(move, target)}
         learned: float = connection.execute(self._visit[move.averaged], changed).scalar_one()
         return learned
 
@@ -91,7 +94,7 @@ class SqlQTables:
         if (move.cell.scope.value, move.cell.owner) not in ids:
             return None
         place = {f"at_{name}": value for name, value in _place(ids, move.cell).items()}
-        changed = {**place, "rate": move.rate, "target": target, "at": now()}
+        changed = {**place, **_pull(move, target)}
         return connection.execute(self._revisit[move.averaged], changed).scalar_one_or_none()
 
     def _initialise(self, connection: Connection, values: Mapping[Cell, float]) -> int:
@@ -127,10 +130,10 @@ _CELLS = select(
 
 def _visit_statement(database: Database, averaged: bool) -> Any:
     """Insert the first visit, or move the cell and Welford's moments. Every right-hand side sees the old row."""
-    delta = _target - q_values.c.mean
+    delta = _unless_faint(_target - q_values.c.mean, 0.0)
     first = q_values.c.visits == 0
     insert: Upsert = database.insert(q_values).values(
-        q_value=_target if averaged else _rate * _target,
+        q_value=bindparam("first", type_=Double),
         visits=1,
         mean=_target,
         m2=0.0,
@@ -161,11 +164,25 @@ def _revisit_statement(averaged: bool) -> Any:
 
 def _moved(averaged: bool) -> Any:
     """q + rate · (target − q); averaged, the rate is at least 1 / visit, and a borrowed value is replaced."""
-    old = q_values.c.q_value
+    gap = _target - q_values.c.q_value
     if not averaged:
-        return old + _rate * (_target - old)
+        return q_values.c.q_value + _unless_faint(gap, gap, times=_rate)
     rate = case((_rate * _visit >= 1.0, _rate), else_=1.0 / _visit)
-    return case((q_values.c.visits == 0, _target), else_=old + rate * (_target - old))
+    moved = q_values.c.q_value + _unless_faint(gap, gap, times=rate)
+    return case((q_values.c.visits == 0, _target), else_=moved)
+
+
+def _unless_faint(difference: Any, otherwise: Any, times: Any = 1.0) -> Any:
+    return case((func.abs(difference) < _FAINT, otherwise), else_=times * difference)
+
+
+def _pull(move: Move, target: float) -> dict[str, Any]:
+    return {"rate": max(move.rate, _FAINT), "target": target, "at": now()}
+
+
+def _first_value(move: Move, target: float) -> float:
+    """The same rule from 0, for a cell that does not exist yet."""
+    return target if move.averaged or abs(target) < _FAINT else max(move.rate, _FAINT) * target
 
 
 def _counting_statement(database: Database) -> Any:
@@ -180,7 +197,7 @@ def _counting_statement(database: Database) -> Any:
         index_elements=["scope", "owner"],
         set_={
             "total_updates": q_tables.c.total_updates + 1,
-            "avg_reward": before + (reward - before) / updates,
+            "avg_reward": before + _unless_faint(reward - before, 0.0) / updates,
             "updated_at": insert.excluded.updated_at,
         },
     ).returning(q_tables.c.id)

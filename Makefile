@@ -1,0 +1,39 @@
+# One verb per task. `make demo` and `make test` do all their set-up themselves.
+.PHONY: demo test check env bench worlds clean
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DEMO := build/demo/shop
+READY := $(VENV)/.ready
+
+demo: env  ## visit the example shop; run it twice to see the second visit use what the first learned
+	@$(BIN)/python examples/recreate.py $(DEMO)
+	@$(BIN)/whet run $(DEMO) --minutes 3 --python $(BIN)/python || test $$? -eq 1
+	@echo "Run 'make demo' again: the next visit uses what this one learned."
+	@echo "Look around: $(BIN)/whet status -C $(DEMO)   or open $(DEMO)/.whet/report.html"
+
+test: env check  ## everything, with a real PostgreSQL of its own
+	$(BIN)/python -m pytest
+
+check: env  ## style, types, layers
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+env: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+bench: env  ## speed and learning, as ratios in one run
+	$(BIN)/python benchmarks/overhead.py
+	$(BIN)/python benchmarks/store.py
+
+worlds: env  ## record the shipped worlds anew (about an hour)
+	$(BIN)/python benchmarks/record_worlds.py build/worlds
+
+clean:
+	rm -rf $(VENV) build
