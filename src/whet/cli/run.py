@@ -17,7 +17,7 @@ from whet.core.events import Event, Experienced, Warned
 from whet.core.ports import RunRecord
 from whet.core.records import Decision, Finding, State
 from whet.reports import github
-from whet.reports.compose import compose, why
+from whet.reports.compose import compose, settled, why
 from whet.reports.html import render_html
 from whet.reports.jsonout import as_json
 from whet.reports.junit import render_junit
@@ -125,7 +125,7 @@ def _exit_code(store: SqlStore, record: RunRecord, fail_on: str) -> int:
     ended = lived[0].outcome.get("exit_code") if lived else None
     if isinstance(ended, int) and ended in _PYTEST_TROUBLE:
         return ended
-    kinds = {finding.kind for finding in store.runs.findings(record.id)}
+    kinds = {finding.kind for finding in settled(store, record.id)}
     if fail_on == "failing":
         kinds &= {"failing-test", "suite-problem"}
     return 1 if kinds and fail_on != "never" else 0

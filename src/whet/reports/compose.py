@@ -8,7 +8,7 @@ from whet.agents.coverage import CoverageOutcome
 from whet.agents.flaky import FlakyOutcome
 from whet.agents.risk import RiskOutcome
 from whet.core.ports import RunRecord, Store, TestRecord
-from whet.core.records import Alternative, Decision, Experience, Outcome, Review
+from whet.core.records import Alternative, Decision, Experience, Finding, Outcome, Review
 from whet.reports.highlights import highlights
 from whet.reports.model import CoverageLine, FlakyLine, FoundLine, RiskLine, RunReport, StepLine, TestLine, VisitLine
 from whet.tools.python import Python
@@ -35,15 +35,22 @@ def compose(
         python_version=python.version,
         whet_version=__version__,
         tests=tuple(_test(record) for record in records.values()),
-        findings=tuple(FoundLine(finding=f, new=f.fingerprint() in new) for f in store.runs.findings(run.id)),
+        findings=tuple(FoundLine(finding=f, new=f.fingerprint() in new) for f in settled(store, run.id)),
         steps=tuple(_step(e, o, run) for e, o in outcomes),
         coverage=_coverage(outcomes),
         flaky=_flaky(outcomes),
         risks=_risks(outcomes),
-        what_changed=tuple(_used(e) for e, _ in outcomes if _used(e)),
+        what_changed=tuple(_used(e) for e, _ in outcomes if _used(e)) if len(store.runs.recent(2)) > 1 else (),
         learning=_visits(store),
         exit_code=exit_code,
     )
+
+
+def settled(store: Store, run_id: str) -> list[Finding]:
+    """The run's findings; a test that turned out flaky is no longer called failing."""
+    found = store.runs.findings(run_id)
+    flaky = {f.test for f in found if f.kind == "flaky-test"}
+    return [f for f in found if f.kind != "failing-test" or f.test not in flaky]
 
 
 def read_outcome(experience: Experience) -> Outcome:
@@ -86,7 +93,9 @@ def _used(experience: Experience) -> str:
     """A sentence when the decision rests on earlier visits, else nothing."""
     decision = experience.decision
     chosen = _alternative(decision, decision.action)
-    if len(decision.alternatives) < 2 or chosen is None or chosen.value is None:
+    if experience.agent == "fleet-commander" or len(decision.alternatives) < 2 or chosen is None:
+        return ""
+    if chosen.source not in ("individual", "abstract"):
         return ""
     others = [a for a in decision.alternatives if a.action != chosen.action and a.value is not None]
     beaten = max(others, key=lambda a: a.value or 0.0, default=None)

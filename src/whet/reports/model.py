@@ -60,7 +60,7 @@ class CoverageLine(Record):
 
 
 class FlakyLine(Record):
-    """One flaky test: how likely it fails, with an interval where there is one."""
+    """One test in doubt: how likely it is flaky, with an interval where there is one."""
 
     test: str
     probability: Probability | None

@@ -24,6 +24,7 @@ from whet.reports.words import (
 
 COLOURS = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cyan"}
 GAPS = 8
+COMMANDER = "fleet-commander"
 EVIDENCE_LINES = 6
 
 
@@ -86,9 +87,14 @@ def print_decisions(report: RunReport, console: Console) -> None:
     table.add_column("Reward", no_wrap=True, justify="right")
     table.add_column("What, and why", overflow="fold")
     for step in report.steps:
+        if step.agent == COMMANDER:
+            continue
         what = f"{safe(step.action_summary)} ({decider(step)})\n[dim]{safe(step.why)}[/]"
         table.add_row(safe(step.agent), percent(step.confidence), points(step.reward_credited), what)
     console.print(table)
+    sent = [step.action_summary for step in report.steps if step.agent == COMMANDER]
+    if sent:
+        _line(console, f"  {COMMANDER}: {safe(' → '.join(sent), 2000)}")
 
 
 def print_used(report: RunReport, console: Console) -> None:
@@ -106,7 +112,7 @@ def safe(text: str, limit: int = 500) -> str:
 def _finding(found: FoundLine, console: Console) -> None:
     finding = found.finding
     news = " [bold]new[/]" if found.new else ""
-    sure = "" if finding.probability is None else f", probability {percent(finding.probability)}"
+    sure = "" if finding.probability is None else f" ({percent(finding.probability)} sure)"
     _line(console, f"  [{COLOURS[finding.severity]}]{finding.severity}[/]{news} {safe(finding.title)}{sure}")
     if (where := place(finding)) is not None:
         _line(console, f"    [dim]{safe(where)}[/]")
@@ -121,7 +127,7 @@ def _flakiness(line: FlakyLine) -> str:
         "" if line.low is None or line.high is None else f" (between {percent(line.low)} and {percent(line.high)})"
     )
     causes = ", ".join(line.causes) or "cause unknown"
-    return f"fails {percent(line.probability)}{between}, failed {line.failures} of {line.executions}: {causes}"
+    return f"flaky: {percent(line.probability)} sure{between}; failed {line.failures} of {line.executions}; {causes}"
 
 
 def _shortened(lines: list[str]) -> Iterable[str]:

@@ -22,7 +22,7 @@ ADVICE = {
     "flaky-test": "Nothing fails every time; mend the flaky tests, so that a red run means something again.",
     "coverage-gap": "Everything passes; the gaps show what no test would notice.",
 }
-DECIDERS = {"policy": "learnt", "safe-default": "safe default", "person": "a person"}
+DECIDERS = {"policy": "policy", "safe-default": "safe default", "person": "a person"}
 
 
 def seconds(value: float | None) -> str:
