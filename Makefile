@@ -8,7 +8,7 @@ READY := $(VENV)/.ready
 
 demo: env  ## visit the example shop; run it twice to see the second visit use what the first learned
 	@$(BIN)/python examples/recreate.py $(DEMO)
-	@$(BIN)/whet run $(DEMO) --minutes 3 --python $(BIN)/python || test $$? -eq 1
+	@$(BIN)/whet run $(DEMO) --minutes 3 || test $$? -eq 1
 	@echo "Run 'make demo' again: the next visit uses what this one learned."
 	@echo "Look around: $(BIN)/whet status -C $(DEMO)   or open $(DEMO)/.whet/report.html"
 

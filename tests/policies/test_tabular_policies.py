@@ -180,7 +180,8 @@ def test_the_version_changes_with_epsilon() -> None:
 
 
 def test_the_version_changes_with_the_rate_that_makes_the_beliefs() -> None:
-    tables = taught({LEFT: [1.0, 2.0] * 10, RIGHT: [2.0, 1.0] * 10})
+    # fifty times 1, then ten times 9: the recent values have left the mean, so the rate says how sure they are
+    tables = taught({LEFT: [1.0] * 50 + [9.0] * 10, RIGHT: [2.0, 1.0] * 10})
     assert version(tables, rate=0.1) != version(tables, rate=0.9)
 
 

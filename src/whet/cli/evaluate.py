@@ -118,7 +118,7 @@ def _tell(told: dict[str, Any]) -> None:
     rows = [
         (
             w["world"] + (" (tuning)" if w["used_for_tuning"] else ""),
-            w["contexts"],
+            w["states"],
             *(f"{p['accuracy']:.0%} ± {p['accuracy_half_width']:.0%}" for p in w["learned"]),
             f"{w['random']['accuracy']:.0%}",
             f"{w['best_static']['accuracy']:.0%}  {w['best_static']['policy']}",
@@ -134,7 +134,7 @@ def _tell(told: dict[str, Any]) -> None:
         for w in told["worlds"]
     ]
     names = [p["policy"] for p in told["worlds"][0]["learned"]]
-    columns = ("world", "contexts", *names, "random", "best static in hindsight", "reward: learned / static / possible")
+    columns = ("world", "states", *names, "random", "best static in hindsight", "reward: learned / static / possible")
     table(f"Decision accuracy after {told['decisions']} decisions, {told['seeds']} seeds", columns, rows)
     kind = "worlds not used for tuning" if told["held_out"] else "worlds (all used for tuning: no proof)"
     gain = told["success_gain_over_untrained"]

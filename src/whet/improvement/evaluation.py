@@ -28,7 +28,7 @@ TAIL = 100
 
 @dataclass(frozen=True)
 class Spot:
-    """One context of a world, ready to be decided in."""
+    """One state of a world, ready to be decided in."""
 
     state: State
     place: Place
@@ -81,6 +81,7 @@ class WorldReport(Record):
     agent: str
     used_for_tuning: bool
     contexts: int
+    states: int
     learned: tuple[Learned, ...]
     random: Static
     statics: tuple[Static, ...]
@@ -91,15 +92,21 @@ class WorldReport(Record):
 def spots(world: World, profile: Profile, weights: Mapping[str, float]) -> list[Spot]:
     """The world's outcomes, valued by the rewards in force."""
     agent = agent_named(world.agent)
-    return [_spot(world, agent, position, state, profile, weights) for position, state in enumerate(world.states())]
+    seen: dict[str, list[int]] = {}
+    states = world.states()
+    for position, state in enumerate(states):
+        seen.setdefault(state.key(), []).append(position)
+    return [_spot(world, agent, alike, states[alike[0]], profile, weights) for alike in seen.values()]
 
 
 def _spot(
-    world: World, agent: AnyAgent, position: int, state: State, profile: Profile, weights: Mapping[str, float]
+    world: World, agent: AnyAgent, alike: Sequence[int], state: State, profile: Profile, weights: Mapping[str, float]
 ) -> Spot:
+    """Contexts that look the same to the agent are one spot: there, an action's true mean is over all of them."""
     rewards: dict[str, Matrix] = {}
-    for name, recorded in world.contexts[position].outcomes.items():
+    for name in world.contexts[alike[0]].outcomes:
         action = agent.action(name)
+        recorded = [o for position in alike for o in world.contexts[position].outcomes.get(name, ())]
         valued = [agent.value(state, action, world.outcome(outcome)) for outcome in recorded]
         rewards[name] = np.array([reward_of(profile, valuation, weights).raw for valuation in valued])
     return Spot(
@@ -131,7 +138,8 @@ def judge(world: World, profile: Profile, weights: Mapping[str, float], course: 
         world=world.name,
         agent=world.agent,
         used_for_tuning=world.used_for_tuning,
-        contexts=len(there),
+        contexts=len(world.contexts),
+        states=len(there),
         learned=tuple(_learned(name, world, there, course) for name in course.policies),
         random=_random(there),
         statics=statics,

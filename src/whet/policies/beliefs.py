@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from whet.core.ports import Entry
 from whet.policies.arithmetic import effective_visits
 from whet.policies.hierarchy import Known
 
@@ -16,6 +17,11 @@ Vector = npt.NDArray[np.float64]
 PRIOR_SPREAD = 10.0
 # Pseudo-observations behind the pooled noise; keeps a cell with two equal targets from being certain.
 PRIOR_DEGREES = 2.0
+# Few visits deserve heavier tails than a normal distribution has: the error is widened by 1 + 2/n, about as much as
+# Student's t is at 95 %. Without it one unlucky first visit can bar a good action for good.
+SMALL_SAMPLE = 2.0
+# A Q-value further than this many standard errors from the mean of all targets says that things have changed.
+DRIFT_ERRORS = 3.0
 
 
 @dataclass(frozen=True)
@@ -29,16 +35,17 @@ class Beliefs:
 def believe(known: Sequence[Known], rate: float) -> Beliefs:
     """What is believed of each action's true mean reward.
 
-    Own experience: the Q-value, with the standard error of an exponential average.
-    A borrowed value: itself, as uncertain as a guess. Nothing at all: the average of
+    Own experience: the mean of all targets while the Q-value, which forgets, agrees with it; the Q-value, with the
+    larger error of an exponential average, once things have changed. A borrowed value: itself, as uncertain as a guess. Nothing at all: the average of
     what is known here, and wide enough to be worth a try.
     """
     values = [k.value for k in known if k.value is not None]
     centre = float(np.mean(values)) if values else 0.0
     spread = max(PRIOR_SPREAD, float(np.ptp(values)) if values else 0.0)
     noise = _pooled_noise(known)
-    means = [centre if k.value is None else k.value for k in known]
-    errors = [_standard_error(k, noise, rate) if k.visits else spread for k in known]
+    believed = [_own(k.own, noise, rate) if k.own is not None and k.visits else None for k in known]
+    guesses = [(centre if k.value is None else k.value, spread) for k in known]
+    means, errors = zip(*(own or guess for own, guess in zip(believed, guesses, strict=True)), strict=True)
     return Beliefs(np.array(means), np.array(errors))
 
 
@@ -50,7 +57,11 @@ def _pooled_noise(known: Sequence[Known]) -> float:
     return float((squares + PRIOR_DEGREES * prior) / (degrees + PRIOR_DEGREES))
 
 
-def _standard_error(known: Known, pooled: float, rate: float) -> float:
-    m2 = 0.0 if known.own is None else known.own.m2
-    variance = (m2 + PRIOR_DEGREES * pooled) / (max(known.visits - 1, 0) + PRIOR_DEGREES)
-    return float(np.sqrt(variance / effective_visits(known.visits, rate)))
+def _own(entry: Entry, pooled: float, rate: float) -> tuple[float, float]:
+    """Mean and standard error of one cell's value."""
+    variance = (entry.m2 + PRIOR_DEGREES * pooled) / (entry.visits - 1 + PRIOR_DEGREES)
+    width = (1.0 + SMALL_SAMPLE / entry.visits) * np.sqrt(variance)
+    recent_error = float(width / np.sqrt(effective_visits(entry.visits, rate)))
+    if abs(entry.q_value - entry.mean) > DRIFT_ERRORS * recent_error:
+        return entry.q_value, recent_error
+    return entry.mean, float(width / np.sqrt(entry.visits))

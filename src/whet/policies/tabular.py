@@ -75,7 +75,7 @@ def _alternatives(known: Sequence[Known], beliefs: Beliefs, probabilities: Vecto
     return tuple(
         Alternative(
             action=k.action,
-            value=k.value,
+            value=None if k.value is None else float(beliefs.means[i]),
             uncertainty=float(beliefs.errors[i]),
             visits=k.visits,
             source=k.source,
