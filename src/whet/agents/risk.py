@@ -1,5 +1,6 @@
 """regression-risk-analyzer: say which tests the change puts at risk, and run those first to see."""
 
+import shlex
 import time
 
 from pydantic import Field
@@ -175,10 +176,10 @@ def _findings(risks: list[Risk], caught: set[str], workplace: Workplace) -> tupl
     return (
         Finding(
             kind="risky-change",
-            title=f"The change since {changes.base} breaks {len(hit)} test(s) that reach it",
+            title=f"The change since {changes.base[:12]} breaks {len(hit)} test(s) that reach it",
             severity="high",
             evidence=f"{tests}: {hit[0].because}.",
-            reproduce=f"git diff {changes.base} -- {file}",
+            reproduce=shlex.join(["git", "diff", changes.base[:12], "--", file]),
             file=file,
             line=min(changes.files[file], default=None),
         ),

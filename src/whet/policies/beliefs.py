@@ -36,8 +36,8 @@ def believe(known: Sequence[Known], rate: float) -> Beliefs:
     """What is believed of each action's true mean reward.
 
     Own experience: the mean of all targets while the Q-value, which forgets, agrees with it; the Q-value, with the
-    larger error of an exponential average, once things have changed. A borrowed value: itself, as uncertain as a guess. Nothing at all: the average of
-    what is known here, and wide enough to be worth a try.
+    larger error of an exponential average, once things have changed. A borrowed value: itself, as uncertain as a
+    guess. Nothing at all: the average of what is known here, and wide enough to be worth a try.
     """
     values = [k.value for k in known if k.value is not None]
     centre = float(np.mean(values)) if values else 0.0

@@ -18,6 +18,7 @@ HICCUP = 1e-5
 # Failure rates of flaky tests lean low: Beta(1/2, 3), mean one in seven, half of them below one in twelve.
 _A, _B = 0.5, 3.0
 FLAKY_AT = 0.95
+SIGNIFICANT = 0.05
 ORDERS = frozenset({"shuffled", "reversed", "isolated", "parallel", "selected"})
 
 
@@ -108,7 +109,7 @@ def _contrast(conditions: Mapping[str, tuple[int, int]], those: frozenset[str]) 
     if not (n0 and n1 and f1) or f1 / n1 <= f0 / n0:
         return None
     p = fisher_greater(f1, n1, f0, n0)
-    if p > 0.1:
+    if p > SIGNIFICANT:
         return None
     return (
         f"failed {f1} of {n1} {'/'.join(sorted(those & set(conditions)))}, {f0} of {n0} in its own order (p = {p:.2g})"
