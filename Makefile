@@ -31,6 +31,7 @@ $(READY): pyproject.toml constraints.txt
 bench: env  ## speed and learning, as ratios in one run
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/store.py
+	$(BIN)/python benchmarks/evaluation.py
 
 worlds: env  ## record the shipped worlds anew (about an hour)
 	$(BIN)/python benchmarks/record_worlds.py build/worlds

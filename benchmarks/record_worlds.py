@@ -15,7 +15,7 @@ from pathlib import Path
 AGENTS = ("test-executor", "regression-risk-analyzer", "coverage-analyzer", "flaky-test-hunter")
 # Public projects with quick suites that need little else; the two named here were looked at while choices were made.
 PROJECTS = ("h11==0.16.0", "toolz==1.2.0", "xmltodict==1.0.4", "cachetools==8.0.0")
-TUNING = ("shop", "cachetools")
+TUNING = ("shop", "h11")
 WORLDS = Path(__file__).parents[1] / "src" / "whet" / "improvement" / "worlds"
 EXAMPLES = Path(__file__).parents[1] / "examples"
 

@@ -6,7 +6,7 @@ import pytest
 
 from whet.core.errors import RefusedInput, WhetError
 from whet.core.records import Measures, Part, Valuation
-from whet.rewards import profile, reward_of, reweigh, weight_names
+from whet.rewards import PROFILES, profile, reward_of, reweigh, weight_names, without_luck
 from whet.rewards.profiles import known_weights
 
 
@@ -189,3 +189,20 @@ def test_a_sum_that_cannot_be_a_reward_is_refused() -> None:
 def test_an_unknown_profile_names_those_there_are() -> None:
     with pytest.raises(WhetError, match=r"no reward profile 'fancy'\. Choose one of: composite, multi-objective"):
         profile("fancy")
+
+
+def test_what_any_action_would_have_earned_is_not_to_the_credit_of_this_one() -> None:
+    # Raw: 3 bugs are 15 points at 0.25 = 3.75, speed (60/30 - 1)·50 = 50 at 0.15 = 7.5. Anyway: 2 bugs = 2.5.
+    anyway = Valuation(measures=Measures(bugs_found={"high": 2}))
+    measures = Measures(bugs_found={"high": 3}, expected_seconds=60, actual_seconds=30)
+    valuation = Valuation(measures=measures, anyway=anyway)
+    chosen = PROFILES["multi-objective"]
+    reward = without_luck(reward_of(chosen, valuation), chosen, valuation, {})
+    assert (reward.raw, reward.shaped, reward.credited) == (11.25, 11.25, 8.75)
+
+
+def test_without_luck_everything_is_to_its_credit() -> None:
+    valuation = Valuation(measures=Measures(bugs_found={"high": 3}))
+    chosen = PROFILES["multi-objective"]
+    reward = reward_of(chosen, valuation)
+    assert without_luck(reward, chosen, valuation, {}) == reward

@@ -153,8 +153,8 @@ def test_without_runs_in_its_own_order_there_is_nothing_to_compare_with() -> Non
 
 
 def test_conditions_of_one_cause_are_weighed_together() -> None:
-    # three of six against none of six: p = 20/220 = 1/11; one and a half of three alone would say nothing
-    verdict = judged(("own-order", 6, 0), ("shuffled", 3, 2), ("reversed", 3, 1))
+    # four of six against none of six: p = 15/495; two of three alone, p = 1/12, would say nothing
+    verdict = judged(("own-order", 6, 0), ("shuffled", 3, 2), ("reversed", 3, 2))
     assert causes(verdict) == ["order"]
     assert "reversed/shuffled" in verdict.hints[0].because
 

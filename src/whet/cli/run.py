@@ -74,6 +74,8 @@ def run(
         return
     make_state_dir(site.state_dir)
     with exclusive(site.state_dir / "run.lock"), site.store() as store:
+        if site.embedded:
+            _bury_the_dead(store)
         report, place = _visit(site, store, fail_on, quiet=form == "json")
         page = html or site.state_dir / "report.html"
         _write(page, render_html(report))
@@ -82,6 +84,13 @@ def run(
             _write(junit, render_junit(list(place.executed.values()), suite=report.project, flaky=flaky))
     _tell(report, form, page)
     sys.exit(report.exit_code)
+
+
+def _bury_the_dead(store: SqlStore) -> None:
+    """We hold the project's lock, so a run that still counts as running was killed."""
+    for record in store.runs.recent(20):
+        if record.status == "running":
+            store.runs.finish(record.id, "interrupted", record.summary)
 
 
 def _visit(site: Site, store: SqlStore, fail_on: str, quiet: bool) -> tuple[RunReport, Workplace]:

@@ -201,6 +201,10 @@ class Valuation(Record):
 
     measures: Measures
     own: tuple[Part, ...] = ()
+    anyway: "Valuation | None" = Field(
+        None,
+        description="what any action would have earned here; it is part of the reward, but not to this one's credit",
+    )
 
 
 class Reward(Record):

@@ -9,12 +9,12 @@ from whet.core.agent import Agent
 from whet.core.errors import WhetError
 from whet.core.events import Decided, Experienced, RunEnded, RunStarted
 from whet.core.ports import PolicySource, RunRecord, Store
-from whet.core.records import Action, Decision, Experience, Finding, Outcome, Reward, State, now
+from whet.core.records import Action, Decision, Experience, Finding, Outcome, Reward, State, Valuation, now
 from whet.fleet.gate import Gate
 from whet.fleet.teaching import Teacher
 from whet.rewards.credit import assign
 from whet.rewards.profiles import Profile
-from whet.rewards.reward import reward_of
+from whet.rewards.reward import reward_of, without_luck
 from whet.rewards.shaping import shape
 from whet.tools.workplace import Dispatched, Workplace
 
@@ -39,6 +39,7 @@ class Turn:
     state: State
     decision: Decision
     outcome: Outcome
+    valuation: Valuation
     reward: Reward
     after: State
     new_findings: tuple[Finding, ...]
@@ -89,8 +90,9 @@ class Fleet:
         new = self._note(outcome, workplace)
         after = agent.observe(workplace)
         done = agent is not self.commander or decision.action == "stop" or workplace.budget.left() <= 0
-        reward = self._value(agent, state, decision, outcome, after, done)
-        return Turn(agent, state, decision, outcome, reward, after, new, done)
+        valuation = agent.value(state, agent.action(decision.action), outcome)
+        reward = self._reward(agent, state, valuation, after, done)
+        return Turn(agent, state, decision, outcome, valuation, reward, after, new, done)
 
     def _prepare(self, workplace: Workplace) -> None:
         self._meet_obstacles(workplace)
@@ -129,7 +131,7 @@ class Fleet:
     def _settle(self, turns: Sequence[Turn], workplace: Workplace) -> list[Experience]:
         """Share the credit among those who took part, and make the experiences."""
         shares = assign([(t.decision.id, t.agent.name, t.reward) for t in turns], self.valuing.team_share)
-        experiences = [self._experience(t, shares[t.decision.id], workplace) for t in turns]
+        experiences = [self._experience(t, self._earned(t, shares[t.decision.id]), workplace) for t in turns]
         for turn, experience in zip(turns, experiences, strict=True):
             workplace.emit(Experienced(experience, turn.new_findings))
         return experiences
@@ -161,10 +163,10 @@ class Fleet:
         fresh = self.store.runs.note_findings(workplace.run_id, outcome.findings)
         return tuple(finding for finding, new in zip(outcome.findings, fresh, strict=True) if new)
 
-    def _value(
-        self, agent: AnyAgent, state: State, decision: Decision, outcome: Outcome, after: State, done: bool
-    ) -> Reward:
-        valuation = agent.value(state, agent.action(decision.action), outcome)
+    def _earned(self, turn: Turn, shared: Reward) -> Reward:
+        return without_luck(shared, self.valuing.profile, turn.valuation, self.valuing.weights)
+
+    def _reward(self, agent: AnyAgent, state: State, valuation: Valuation, after: State, done: bool) -> Reward:
         raw = reward_of(self.valuing.profile, valuation, self.valuing.weights)
         return shape(raw, agent.potential(state), agent.potential(after), self.valuing.discount, done)
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from whet.agents.catalogue import AnyAgent, agent_named
 from whet.core.ports import Policy
-from whet.core.records import Action, Record, State
+from whet.core.records import Action, Record, Reward, State
 from whet.improvement.world import World
 from whet.policies.exploration import Schedule
 from whet.policies.hierarchy import Hierarchy, Place
@@ -16,7 +16,7 @@ from whet.policies.in_process import InProcessTables
 from whet.policies.learner import QLearner, Rates
 from whet.policies.tabular import EpsilonGreedy, TabularPolicy, Thompson
 from whet.rewards.profiles import Profile
-from whet.rewards.reward import reward_of
+from whet.rewards.reward import reward_of, without_luck
 
 Matrix = npt.NDArray[np.float64]
 # A decision is right when the true mean reward of its action is within 5 % of the best.
@@ -28,13 +28,13 @@ TAIL = 100
 
 @dataclass(frozen=True)
 class Spot:
-    """One state of a world, ready to be decided in."""
+    """One state of a world: what each recorded outcome is credited with, and each action's true mean raw reward."""
 
     state: State
     place: Place
     allowed: tuple[Action, ...]
     default: str
-    rewards: Mapping[str, Matrix]
+    credits: Mapping[str, Matrix]
     means: Mapping[str, float]
 
     @property
@@ -103,19 +103,19 @@ def _spot(
     world: World, agent: AnyAgent, alike: Sequence[int], state: State, profile: Profile, weights: Mapping[str, float]
 ) -> Spot:
     """Contexts that look the same to the agent are one spot: there, an action's true mean is over all of them."""
-    rewards: dict[str, Matrix] = {}
+    rewards: dict[str, list[Reward]] = {}
     for name in world.contexts[alike[0]].outcomes:
         action = agent.action(name)
         recorded = [o for position in alike for o in world.contexts[position].outcomes.get(name, ())]
         valued = [agent.value(state, action, world.outcome(outcome)) for outcome in recorded]
-        rewards[name] = np.array([reward_of(profile, valuation, weights).raw for valuation in valued])
+        rewards[name] = [without_luck(reward_of(profile, v, weights), profile, v, weights) for v in valued]
     return Spot(
         state=state,
         place=Place.of(state),
         allowed=tuple(agent.action(name) for name in rewards),
         default=agent.safe_default(state).name,
-        rewards=rewards,
-        means={name: float(found.mean()) for name, found in rewards.items()},
+        credits={name: np.array([r.credited for r in found]) for name, found in rewards.items()},
+        means={name: float(np.mean([r.raw for r in found])) for name, found in rewards.items()},
     )
 
 
@@ -204,7 +204,7 @@ def _walk(name: str, world: World, there: Sequence[Spot], course: Course, seed: 
     for turn in range(course.decisions):
         spot = there[int(rng.integers(len(there)))]
         choice = policy.choose(spot.state, spot.allowed)
-        reward = float(rng.choice(spot.rewards[choice.action]))
+        reward = float(rng.choice(spot.credits[choice.action]))
         kind = next(a.kind for a in spot.allowed if a.name == choice.action)
         rate, average = course.rates.learning, course.rates.average_first
         tables.learn(learner.lesson_at(spot.place, choice.action, kind, reward, rate, averaged=average))

@@ -3,7 +3,7 @@
 from whet.rewards.catalogue import PROFILES, profile, weight_names
 from whet.rewards.credit import TEAM_SHARE, assign, credit_findings
 from whet.rewards.profiles import Profile, finite_weights, known_weights
-from whet.rewards.reward import reward_of, reweigh
+from whet.rewards.reward import reward_of, reweigh, without_luck
 from whet.rewards.shaping import shape, shaping_term
 from whet.rewards.terms import Bounds, Scale, Term
 
@@ -24,4 +24,5 @@ __all__ = [
     "shape",
     "shaping_term",
     "weight_names",
+    "without_luck",
 ]

@@ -23,6 +23,18 @@ def reward_of(profile: Profile, valuation: Valuation, weights: Mapping[str, floa
     return Reward(profile=profile.name, parts=parts, raw=raw, shaped=raw, credited=raw)
 
 
+def without_luck(reward: Reward, profile: Profile, valuation: Valuation, weights: Mapping[str, float]) -> Reward:
+    """The same reward, credited only with what the decision itself brought.
+
+    A difference reward (Wolpert & Tumer 2001): what any action would have earned in the same place says nothing about
+    the action, and as noise it can hide for hundreds of decisions which action is better.
+    """
+    if valuation.anyway is None:
+        return reward
+    luck = reward_of(profile, valuation.anyway, weights).raw
+    return reward.model_copy(update={"credited": within_points(reward.credited - luck, "The credited reward")})
+
+
 def reweigh(reward: Reward, weights: Mapping[str, float]) -> Reward:
     """What a past reward would have been under other weights.
 
