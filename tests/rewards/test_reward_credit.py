@@ -1,15 +1,12 @@
 """Credit is shared among agents, never made or lost."""
 
-from itertools import permutations
-from math import factorial
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from whet.core.errors import RefusedInput
 from whet.core.records import Reward
-from whet.rewards import assign, credit_findings
+from whet.rewards import assign
 
 AGENTS = ["coverage-analyzer", "flaky-test-hunter", "test-executor"]
 
@@ -52,29 +49,3 @@ def test_an_impossible_share_is_refused(share: float) -> None:
 def test_a_turn_listed_twice_is_refused() -> None:
     with pytest.raises(RefusedInput, match="listed twice"):
         assign([("a", "x", earned(1.0)), ("a", "y", earned(1.0))])
-
-
-def test_a_finding_counts_once_however_many_found_it() -> None:
-    found_by = {"f1": ["test-executor", "flaky-test-hunter", "test-executor"], "f2": ["test-executor"]}
-    assert credit_findings(found_by) == {"flaky-test-hunter": 0.5, "test-executor": 1.5}
-    assert credit_findings({}) == {}
-
-
-@settings(deadline=None, max_examples=50)
-@given(st.dictionaries(st.text("abcdef", min_size=1, max_size=3), st.sets(st.sampled_from(AGENTS), min_size=1)))
-def test_the_split_is_the_shapley_value(found_by: dict[str, set[str]]) -> None:
-    """Worked from the definition: the mean of what an agent adds, over all orders in which agents may join."""
-    added = dict.fromkeys(AGENTS, 0)
-    for order in permutations(AGENTS):
-        seen: set[str] = set()
-        for agent in order:
-            new = {finding for finding, agents in found_by.items() if agent in agents} - seen
-            added[agent] += len(new)
-            seen |= new
-    expected = {agent: total / factorial(len(AGENTS)) for agent, total in added.items() if total}
-    assert credit_findings({finding: sorted(agents) for finding, agents in found_by.items()}) == pytest.approx(expected)
-
-
-def test_a_finding_without_a_finder_is_refused() -> None:
-    with pytest.raises(RefusedInput, match="finder of f1"):
-        credit_findings({"f1": []})

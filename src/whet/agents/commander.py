@@ -12,6 +12,8 @@ from whet.tools.workplace import Workplace
 
 # A visit calls no agent more often than this: repeated looks at unchanged code find less and less.
 VISITS_EACH = 2
+# Points per agent that was sent at least once, for shaping; it changes how fast is learned, not what.
+POTENTIAL_EACH = 2.0
 STOP = Action(
     name="stop", kind=ActionKind.STOPPED, summary="enough: the rest of the budget is not worth spending", hides=True
 )
@@ -98,6 +100,10 @@ class Commander(Agent[CommanderState, CommanderOutcome, Workplace]):
             new_findings=outcome.new_findings, used_seconds=outcome.duration_seconds if sent else None
         )
         return Valuation(measures=Measures(task_failed=outcome.failed is not None if sent else None), own=own)
+
+    def potential(self, state: CommanderState) -> float:
+        """A crew that has had its turn once is worth more than one that has not: it spurs on to go round."""
+        return POTENTIAL_EACH * sum(visits > 0 for visits in state.visits.values())
 
     def _visits(self, action: Action, state: CommanderState) -> int:
         agent = self._sent_by[action.name]

@@ -1,7 +1,7 @@
 """What outcomes are worth: profiles, agents' own terms, shaping and credit. Pure functions."""
 
 from whet.rewards.catalogue import PROFILES, profile, weight_names
-from whet.rewards.credit import TEAM_SHARE, assign, credit_findings
+from whet.rewards.credit import TEAM_SHARE, assign
 from whet.rewards.profiles import Profile, finite_weights, known_weights
 from whet.rewards.reward import reward_of, reweigh, without_luck
 from whet.rewards.shaping import shape, shaping_term
@@ -15,7 +15,6 @@ __all__ = [
     "Scale",
     "Term",
     "assign",
-    "credit_findings",
     "finite_weights",
     "known_weights",
     "profile",

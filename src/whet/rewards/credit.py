@@ -7,8 +7,7 @@ early leaves time to hunt flaky tests). Credit is shared, never made: the total 
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from fractions import Fraction
+from collections.abc import Sequence
 from typing import Final
 
 from whet.core.errors import RefusedInput
@@ -16,23 +15,6 @@ from whet.core.records import Reward
 from whet.rewards.reward import within_points
 
 TEAM_SHARE: Final = 0.2
-
-
-def credit_findings(found_by: Mapping[str, Sequence[str]]) -> dict[str, float]:
-    """Findings credited to each agent; one that several agents found counts once, split equally among them.
-
-    This is the Shapley value of the game "how many different findings does this group of agents have?"
-    (L. Shapley, "A value for n-person games", 1953): the only split that treats equal finders equally, gives nothing
-    for nothing and hands out exactly what there is.
-    """
-    credit: dict[str, Fraction] = {}
-    for fingerprint, agents in found_by.items():
-        finders = set(agents)
-        if not finders:
-            raise RefusedInput(f"Nobody is named as finder of {fingerprint}.", "Name at least one agent per finding.")
-        for agent in finders:
-            credit[agent] = credit.get(agent, Fraction()) + Fraction(1, len(finders))
-    return {agent: float(share) for agent, share in sorted(credit.items())}
 
 
 def assign(rewards: Sequence[tuple[str, str, Reward]], team_share: float = TEAM_SHARE) -> dict[str, Reward]:
