@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from whet.cli.evaluate import accuracy
+
 ROOT = Path(__file__).parents[1]
 WHET = Path(sys.executable).with_name("whet")
 CHROMIUM = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync",
@@ -49,7 +51,15 @@ def _evaluate(seeds: int, page: Path) -> dict[str, Any]:
 def table(told: dict[str, Any]) -> str:
     """Markdown: one row per world, then the sentence that counts."""
     policies = [p["policy"] for p in told["worlds"][0]["learned"]]
-    head = ("world", "states", *policies, "random", "best static in hindsight", "reward: learned / static / possible")
+    head = (
+        "world",
+        "states",
+        *policies,
+        "random",
+        "safe default",
+        "best static in hindsight",
+        "reward: learned / static / possible",
+    )
     lines = [_row(head), _row(["---"] * len(head)), *(_row(_cells(world)) for world in told["worlds"])]
     verdict = "Both targets are met." if told["targets_met"] else "A target is missed: the number stands."
     lines += [
@@ -57,7 +67,8 @@ def table(told: dict[str, Any]) -> str:
         f"Share of right decisions after {told['decisions']:,} decisions, {told['seeds']} seeds, ± 95 %. Held-out "
         f"worlds (all but those marked *tuning*): **{told['decision_accuracy']:.1%}** right with the default policy "
         f"({told['policy']}; target 85 %), {told['success_gain_over_untrained']:+.0%} against the same policy "
-        f"untrained (target +30 %); random {told['random_accuracy']:.1%}, best static action in hindsight "
+        f"untrained (target +30 %); random {told['random_accuracy']:.1%}, the safe default "
+        f"{told['safe_default_accuracy']:.1%}, best static action in hindsight "
         f"{told['best_static_accuracy']:.1%}. Stated confidence is off by {told['calibration_error']:.3f}. {verdict}",
     ]
     return "\n".join(lines)
@@ -69,8 +80,9 @@ def _cells(world: dict[str, Any]) -> list[str]:
     return [
         world["world"] + (" *tuning*" if world["used_for_tuning"] else ""),
         str(world["states"]),
-        *(f"{p['accuracy']:.0%} ± {p['accuracy_half_width']:.0%}" for p in learned),
+        *(accuracy(p) for p in learned),
         f"{world['random']['accuracy']:.0%}",
+        f"{world['safe_default']['accuracy']:.0%}",
         f"{static['accuracy']:.0%} ({static['policy'].removeprefix('always ')})",
         " / ".join(f"{reward:+.1f}" for reward in rewards),
     ]

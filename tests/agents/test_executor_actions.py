@@ -142,18 +142,19 @@ COUNTED = """
 
 
 @pytest.mark.parametrize(
-    ("action", "runs", "confirmed", "unconfirmed"),
-    [("run_all_tests", 1, 3, None), ("retry_failed_1x", 2, 2, 1), ("retry_failed_3x", 4, 1, 2)],
+    ("action", "runs", "confirmed", "unchecked"),
+    [("run_all_tests", 1, 0, 3), ("retry_failed_1x", 2, 2, 0), ("retry_failed_3x", 4, 1, 0)],
 )
 def test_retries_are_as_many_as_the_action_says(
-    tmp_path: Path, action: str, runs: int, confirmed: int, unconfirmed: int | None
+    tmp_path: Path, action: str, runs: int, confirmed: int, unchecked: int
 ) -> None:
     project = SmallProject(tmp_path, {"test_counted.py": COUNTED})
     with project.workplace() as place:
         outcome = act(action, place)[1]
     assert len(project.traced()) == runs
-    assert (outcome.confirmed_failures, outcome.unconfirmed_failures) == (confirmed, unconfirmed)
-    assert len(outcome.findings) == confirmed
+    assert (outcome.confirmed_failures, outcome.unchecked_failures) == (confirmed, unchecked)
+    assert outcome.unconfirmed_failures == 0  # a plain run has no plan that could cause a failure
+    assert len(outcome.findings) == confirmed + unchecked
 
 
 def test_failure_caused_by_the_plan_is_unconfirmed_and_costs(tmp_path: Path) -> None:

@@ -73,7 +73,7 @@ def test_killed_in_the_middle_the_store_is_whole_and_the_next_visit_works(tmp_pa
     again = whet("run", cwd=root)
     assert again.returncode == 0, again.stderr
     with stored(root) as store:
-        assert [r.status for r in store.runs.recent()] == ["finished", record.status]
+        assert [r.status for r in store.runs.recent()] == ["finished", "interrupted"]
 
 
 def _works_in(pid: int, root: Path) -> bool:
@@ -120,9 +120,10 @@ def test_a_suite_that_deletes_its_directory_does_not_take_the_memory_with_it(tmp
     done = whet("run", root)
     assert "Traceback" not in done.stderr
     assert "they were written back" in done.stderr
-    with stored(root) as store:
-        assert store.experiences.count("test-executor") >= 1
-        assert store.audit.verify().problem is None
+    kept = whet("explain", "--format", "json", cwd=root)
+    assert "test-executor" in kept.stdout
+    # the key that seals the trail is part of the memory
+    assert whet("audit", "verify", cwd=root).returncode == 0
 
 
 def test_a_hundred_megabytes_of_output_are_not_kept(tmp_path: Path) -> None:

@@ -125,7 +125,7 @@ def test_alternatives_tell_what_the_tables_know() -> None:
         "stay": (8.0, 1, "individual"),
         "rush": (None, 0, "none"),
     }
-    uncertainty = {a.action: a.uncertainty for a in choice.alternatives}
+    uncertainty = {a.action: a.uncertainty or 0.0 for a in choice.alternatives}
     assert uncertainty["left"] < uncertainty["right"] < uncertainty["rush"]
 
 

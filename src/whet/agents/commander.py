@@ -6,7 +6,7 @@ from pydantic import Field
 
 from whet.core.agent import Agent
 from whet.core.keys import Atom
-from whet.core.records import Action, ActionKind, Count, Measures, Outcome, Probability, State, Valuation
+from whet.core.records import Action, ActionKind, Count, Measures, Outcome, Probability, Seconds, State, Valuation
 from whet.rewards import specialists
 from whet.tools.workplace import Workplace
 
@@ -29,12 +29,13 @@ class CommanderState(State):
     def discrete(self) -> tuple[Atom, ...]:
         room = None if self.suites_left is None else 0 if self.suites_left < 1 else 1 if self.suites_left < 5 else 2
         visits = [min(n, VISITS_EACH) for _, n in sorted(self.visits.items())]
-        return (int(self.budget_left * 4), room, *visits)
+        return (int(self.budget_left * 4), room, ",".join(sorted(self.visits)), ",".join(sorted(self.blocked)), *visits)
 
 
 class CommanderOutcome(Outcome):
     agent: str | None
     new_findings: Count | None
+    suite_seconds: Seconds | None = Field(None, description="what one plain run of the suite takes, for comparison")
 
 
 class Commander(Agent[CommanderState, CommanderOutcome, Workplace]):
@@ -69,7 +70,7 @@ class Commander(Agent[CommanderState, CommanderOutcome, Workplace]):
 
     def allowed(self, state: CommanderState) -> tuple[Action, ...]:
         """Every visit runs the first of the crew: a fleet that stops before that has told the user nothing."""
-        if not any(state.visits.values()) and self.crew[0] not in state.blocked:
+        if self._not_begun(state):
             return (self.actions[0],)
         if state.budget_left <= 0:
             return (STOP,)
@@ -77,6 +78,8 @@ class Commander(Agent[CommanderState, CommanderOutcome, Workplace]):
 
     def safe_default(self, state: CommanderState) -> Action:
         """Everyone once, then stop."""
+        if self._not_begun(state):
+            return self.actions[0]
         if state.budget_left <= 0:
             return STOP
         return next((a for a in self.actions[:-1] if self._visits(a, state) == 0), STOP)
@@ -92,6 +95,7 @@ class Commander(Agent[CommanderState, CommanderOutcome, Workplace]):
             failed=done.failed,
             agent=agent,
             new_findings=done.new_findings,
+            suite_seconds=workplace.suite_seconds(),
         )
 
     def value(self, state: CommanderState, action: Action, outcome: CommanderOutcome) -> Valuation:
@@ -99,11 +103,19 @@ class Commander(Agent[CommanderState, CommanderOutcome, Workplace]):
         own = specialists.command(
             new_findings=outcome.new_findings, used_seconds=outcome.duration_seconds if sent else None
         )
-        return Valuation(measures=Measures(task_failed=outcome.failed is not None if sent else None), own=own)
+        measures = Measures(
+            expected_seconds=outcome.suite_seconds,
+            actual_seconds=outcome.duration_seconds,
+            task_failed=outcome.failed is not None,
+        )
+        return Valuation(measures=measures if sent else Measures(), own=own)
 
     def potential(self, state: CommanderState) -> float:
         """A crew that has had its turn once is worth more than one that has not: it spurs on to go round."""
         return POTENTIAL_EACH * sum(visits > 0 for visits in state.visits.values())
+
+    def _not_begun(self, state: CommanderState) -> bool:
+        return not any(state.visits.values()) and self.crew[0] not in state.blocked
 
     def _visits(self, action: Action, state: CommanderState) -> int:
         agent = self._sent_by[action.name]

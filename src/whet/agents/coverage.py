@@ -147,11 +147,13 @@ class CoverageAnalyzer(Agent[CoverageState, CoverageOutcome, Workplace]):
         runs, report = _recall(workplace) if recalled else _measure(self.name, action.name, workplace)
         named, total = _named(action.name, report, workplace)
         problem = next((p for run in runs if (p := run.problem())), None)
+        # Lines that only a part of the suite left out are not known to be untested.
+        partial = bool(runs) and (problem is not None or len(runs[-1].tests) < len(workplace.collection.ids))
         return CoverageOutcome(
             duration_seconds=time.monotonic() - started,
             peak_memory_mb=max((r.peak_memory_mb for r in runs if r.peak_memory_mb is not None), default=None),
-            failed=problem if report is None else None,
-            findings=tuple(_finding(gap) for gap in named if gap.matters),
+            failed=problem,
+            findings=() if partial else tuple(_finding(gap) for gap in named if gap.matters),
             tests_run=sum(len(run.tests) for run in runs),
             line_coverage=report.line_percent if report else None,
             branch_coverage=report.branch_percent if report else None,
@@ -159,9 +161,9 @@ class CoverageAnalyzer(Agent[CoverageState, CoverageOutcome, Workplace]):
             uncovered_lines=_uncovered_lines(report),
             uncovered_branches=_uncovered_branches(report),
             gaps_total=total,
-            gaps_named_that_matter=None if report is None else sum(g.matters for g in named),
+            gaps_named_that_matter=None if report is None or partial else sum(g.matters for g in named),
             expected_seconds=state.expected_seconds,
-            lower_bound=action.name == "use_binary_search",
+            lower_bound=partial,
             top_gaps=named,
             files=_file_lines(report),
         )
@@ -185,9 +187,9 @@ def _measure(agent: str, action: str, workplace: Workplace) -> tuple[list[SuiteR
     if action == "use_binary_search":
         return _by_doubling(agent, workplace)
     plan = SuitePlan(coverage=branches, contexts=action in CONTEXTS, workers=0)
-    run = workplace.run(agent, plan, "own-order", "measuring coverage")
+    run = workplace.run(agent, plan, "covered", "measuring coverage")
     report = _read(run, workplace)
-    if report is not None:
+    if report is not None and run.problem() is None:
         _remember(report, workplace)
         if action in CONTEXTS and run.coverage_file is not None:
             workplace.history.cover(workplace.code_version, tests_by_file(run.coverage_file, workplace.project.root))
@@ -240,6 +242,8 @@ def _named(action: str, report: CoverageReport | None, workplace: Workplace) -> 
     found = gaps(report, _weighing(workplace, _functions(workplace)))
     if action == "report_summary":
         return (), len(found)
+    if action == "use_graph_algorithm":
+        found = tuple(sorted(found, key=lambda g: (-g.callers, -g.score)))
     if action not in RANKED:
         found = tuple(sorted(found, key=lambda g: (g.file, g.lines[0])))
     if action in {"gap_prioritization", "report_actionable"}:

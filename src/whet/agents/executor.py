@@ -60,17 +60,22 @@ class ExecutorState(State):
             min(self.parallel_workers, 16),
             self.ci_environment,
             None if self.previous_failures is None else self.previous_failures > 0,
-            self.affected_tests is not None,
+            self.selectable(),
         )
+
+    def selectable(self) -> bool:
+        """Whether the change reaches some of the tests and not all."""
+        return self.affected_tests is not None and 0 < self.affected_tests < self.num_tests
 
 
 class ExecutorOutcome(Outcome):
     exit_code: int | None
     tests_collected: Count
     tests_run: Count
-    confirmed_failures: Count
+    confirmed_failures: Count = Field(description="failed, and failed again when run plainly right after")
+    unchecked_failures: Count = Field(description="failed, and were not run again")
     unconfirmed_failures: Count | None = Field(
-        description="failed under this plan, passed when run plainly right after"
+        description="failed under a plan that may itself be the cause, and passed when run plainly; None: nobody looked"
     )
     missed_failures: Count | None = Field(
         description="failures among the tests the plan left out, when they were audited"
@@ -144,23 +149,26 @@ class Executor(Agent[ExecutorState, ExecutorOutcome, Workplace]):
         run = workplace.run(self.name, plan, _condition(action.name))
         failed = failures(run)
         again = _again(self.name, action.name, failed, workplace)
-        passed_again = {test for r in again for test in (t.id for t in r.tests if t.outcome == "passed")}
-        confirmed = tuple(t for t in failed if t not in passed_again)
+        passed_again = {t.id for r in again for t in r.tests if t.outcome == "passed"}
+        checked = {t.id for r in again for t in r.tests}
+        standing = tuple(t for t in failed if t not in passed_again)
+        audit = _audit(self.name, plan, workplace)
         seconds = run.duration_seconds + sum(r.duration_seconds for r in again)
         expected = state.total_duration_estimate
         return ExecutorOutcome(
             duration_seconds=seconds,
             peak_memory_mb=run.peak_memory_mb,
             failed=run.problem(),
-            findings=_findings(run, confirmed, workplace),
+            findings=_findings(run, standing, audit, workplace),
             exit_code=run.exit_code,
             tests_collected=len(workplace.collection.ids),
             tests_run=len(run.tests),
-            confirmed_failures=len(confirmed),
-            unconfirmed_failures=len(passed_again) if again else (None if failed else 0),
-            missed_failures=_missed(self.name, plan, workplace),
+            confirmed_failures=sum(t in checked for t in standing),
+            unchecked_failures=sum(t not in checked for t in standing),
+            unconfirmed_failures=_plan_caused(action.name, failed, again, passed_again),
+            missed_failures=_missed(plan, audit),
             first_failure_seconds=run.first_failure_seconds,
-            early_share=_early_share(run, confirmed, seconds),
+            early_share=_early_share(run, standing),
             workers=plan.workers,
             expected_seconds=expected,
             speedup=None if expected is None or not seconds else expected / seconds,
@@ -173,7 +181,7 @@ class Executor(Agent[ExecutorState, ExecutorOutcome, Workplace]):
         efficiency = None if workers < 2 or outcome.speedup is None else min(outcome.speedup / workers, 1.0)
         savings = None if outcome.speedup is None else max(-1.0, 1.0 - 1.0 / max(outcome.speedup, 1e-9))
         measures = Measures(
-            bugs_found={"high": outcome.confirmed_failures},
+            bugs_found={"high": outcome.confirmed_failures + outcome.unchecked_failures},
             expected_seconds=outcome.expected_seconds,
             actual_seconds=outcome.duration_seconds,
             task_failed=outcome.failed is not None,
@@ -196,7 +204,7 @@ class Executor(Agent[ExecutorState, ExecutorOutcome, Workplace]):
 
 def _anyway(outcome: ExecutorOutcome) -> Valuation | None:
     """Failures that are there show in every full run, on average half-way through it, whatever the plan."""
-    failing = outcome.confirmed_failures + (outcome.missed_failures or 0)
+    failing = outcome.confirmed_failures + outcome.unchecked_failures + (outcome.missed_failures or 0)
     if not failing:
         return None
     return Valuation(measures=Measures(bugs_found={"high": failing}), own=specialists.risk(early_share=0.5))
@@ -207,7 +215,7 @@ def _makes_sense(name: str, state: ExecutorState) -> bool:
         return int(name.rsplit("_", 1)[1]) <= WORKERS_PER_CPU * state.parallel_workers and state.num_tests > 1
     checks = {
         "execute_sequential": state.configured_workers and state.parallel_workers > 0,
-        "run_changed_only": state.affected_tests is not None and 0 < state.affected_tests < state.num_tests,
+        "run_changed_only": state.selectable(),
         "run_failed_first": bool(state.previous_failures),
         "run_fast_first": state.total_duration_estimate is not None,
         "no_retry": state.retry_plugin,
@@ -258,15 +266,26 @@ def _again(agent: str, action: str, failed: Sequence[str], workplace: Workplace)
     return runs
 
 
-def _missed(agent: str, plan: SuitePlan, workplace: Workplace) -> int | None:
-    """Run what a selection left out, to learn what it missed. Not part of the action's time."""
-    if plan.select is None:
+def _plan_caused(action: str, failed: Sequence[str], again: Sequence[SuiteRun], passed: set[str]) -> int | None:
+    """Failures that the plan brought about. A plain run has no plan that could; there a retry shows a flaky test."""
+    if _condition(action) == "own-order" or not failed:
         return 0
-    if not workplace.audit_selection or workplace.budget.left() <= 0:
+    return len(passed) if again else None
+
+
+def _audit(agent: str, plan: SuitePlan, workplace: Workplace) -> SuiteRun | None:
+    """Run what a selection left out, to learn what it missed. Not part of the action's time."""
+    if plan.select is None or not workplace.audit_selection or workplace.budget.left() <= 0:
         return None
     chosen = set(plan.select)
     rest = tuple(t for t in workplace.collection.ids if t not in chosen)
-    return len(failures(workplace.run(agent, SuitePlan(select=rest), "selected", "auditing the selection")))
+    return workplace.run(agent, SuitePlan(select=rest), "selected", "auditing the selection")
+
+
+def _missed(plan: SuitePlan, audit: SuiteRun | None) -> int | None:
+    if plan.select is None:
+        return 0
+    return None if audit is None or audit.problem() is not None else len(failures(audit))
 
 
 def _affected(workplace: Workplace) -> tuple[str, ...]:
@@ -294,12 +313,12 @@ def _flaky_rate(records: Sequence[TestRecord]) -> float:
     return flaky / len(records)
 
 
-def _early_share(run: SuiteRun, confirmed: Sequence[str], seconds: float) -> float | None:
-    """None when nothing failed: there was nothing to show early."""
-    shown = [t.ended_seconds for t in run.tests if t.id in set(confirmed)]
-    if not shown or not seconds:
+def _early_share(run: SuiteRun, failing: Sequence[str]) -> float | None:
+    """Mean share of the run still to come when a failure showed; None when nothing failed."""
+    shown = [t.ended_seconds for t in run.tests if t.id in set(failing)]
+    if not shown or not run.duration_seconds:
         return None
-    return sum(max(0.0, 1.0 - s / seconds) for s in shown) / len(shown)
+    return sum(max(0.0, 1.0 - s / run.duration_seconds) for s in shown) / len(shown)
 
 
 def _utilization(outcome: ExecutorOutcome) -> float | None:
@@ -309,12 +328,16 @@ def _utilization(outcome: ExecutorOutcome) -> float | None:
     return min(1.0, outcome.test_seconds / (outcome.duration_seconds * outcome.usable_cores))
 
 
-def _findings(run: SuiteRun, confirmed: Sequence[str], workplace: Workplace) -> tuple[Finding, ...]:
+def _findings(
+    run: SuiteRun, standing: Sequence[str], audit: SuiteRun | None, workplace: Workplace
+) -> tuple[Finding, ...]:
     problem = run.problem()
     troubles = [_trouble(problem, run)] if problem else []
-    by_id = {t.id: t for t in run.tests}
+    results = [t for t in run.tests if t.id in set(standing)]
+    if audit is not None:
+        results += [t for t in audit.tests if t.outcome in FAILED]
     records = workplace.records()
-    return (*troubles, *(_failing(by_id[t], records.get(t), workplace) for t in confirmed))
+    return (*troubles, *(_failing(t, records.get(t.id), workplace) for t in results))
 
 
 def _trouble(problem: str, run: SuiteRun) -> Finding:

@@ -3,12 +3,14 @@
 import ast
 import time
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field
 
 from whet.core.agent import Agent
 from whet.core.keys import Atom
+from whet.core.ports import TestHistory
 from whet.core.records import (
     Action,
     ActionKind,
@@ -22,7 +24,7 @@ from whet.core.records import (
     Valuation,
 )
 from whet.rewards import specialists
-from whet.skills.flakiness import Traits, Verdict, entropy, verdicts
+from whet.skills.flakiness import Traits, Verdict, divergence, entropy, flaky_probability, verdicts
 from whet.tools.suite import SuitePlan, SuiteRun
 from whet.tools.system import cpu_count
 from whet.tools.workplace import Workplace
@@ -69,6 +71,7 @@ class FlakyOutcome(Outcome):
     known_flaky: Count
     doubt_before_bits: float
     doubt_after_bits: float
+    information_bits: float = Field(ge=0, description="how far the verdicts moved, whichever way: Σ KL(after ‖ before)")
     expected_seconds: Seconds | None
     verdicts: tuple[Verdict, ...] = ()
 
@@ -147,13 +150,14 @@ class FlakyHunter(Agent[FlakyState, FlakyOutcome, Workplace]):
             known_flaky=len(flaky),
             doubt_before_bits=_doubt(before, workplace),
             doubt_after_bits=_doubt(after, workplace),
+            information_bits=_information(before, after),
             expected_seconds=state.expected_seconds,
             verdicts=tuple(sorted(_notable(after.values()), key=lambda v: -v.probability)),
         )
 
     def value(self, state: FlakyState, action: Action, outcome: FlakyOutcome) -> Valuation:
-        before, after = outcome.doubt_before_bits, outcome.doubt_after_bits
-        gained = max(0.0, before - after) / before if before > 0 else 0.0
+        doubt = outcome.doubt_before_bits
+        gained = min(1.0, outcome.information_bits / doubt) if doubt > 0 else 0.0
         measures = Measures(
             expected_seconds=outcome.expected_seconds,
             actual_seconds=outcome.duration_seconds,
@@ -164,7 +168,8 @@ class FlakyHunter(Agent[FlakyState, FlakyOutcome, Workplace]):
 
 
 def _plans(action: str, known: dict[str, Verdict], workplace: Workplace) -> Iterable[tuple[SuitePlan, Condition]]:
-    seeds = [workplace.rng(action).randrange(1, 2**31) for _ in range(3)]
+    rng = workplace.rng(action)
+    seeds = [rng.randrange(1, 2**31) for _ in range(3)]
     suspects = tuple(v.test for v in _suspects(known.values()))
     match action:
         case "rerun_suite":
@@ -185,25 +190,30 @@ def _plans(action: str, known: dict[str, Verdict], workplace: Workplace) -> Iter
 
 
 def _verdicts(workplace: Workplace) -> dict[str, Verdict]:
-    counts = workplace.history.conditions(workplace.code_version)
-    traits = workplace.history.traits()
+    return verdicts_of(workplace.history, workplace.project.root, workplace.code_version)
+
+
+def verdicts_of(history: TestHistory, root: Path, code_version: str) -> dict[str, Verdict]:
+    """Everything known of the flakiness of tests on one version of the code."""
+    counts = history.conditions(code_version)
+    traits = history.traits()
     mixed = {c.test for c in counts if c.failures}
     return verdicts(
         counts,
         Traits(
             network={test: network for test, (network, _) in traits.items()},
             slept={test: slept for test, (_, slept) in traits.items()},
-            mentions={test: _mentions(test, workplace) for test in mixed},
+            mentions={test: _mentions(test, root) for test in mixed},
         ),
     )
 
 
-def _mentions(test: str, workplace: Workplace) -> frozenset[str]:
+def _mentions(test: str, root: Path) -> frozenset[str]:
     """Which causes the test's own source speaks of. Unreadable source speaks of nothing."""
     path, _, rest = test.partition("::")
     name = rest.split("::")[-1].split("[", 1)[0]
     try:
-        tree = ast.parse((workplace.project.root / path).read_text(errors="replace"))
+        tree = ast.parse((root / path).read_text(errors="replace"))
     except (OSError, SyntaxError, ValueError):
         return frozenset()
     for node in ast.walk(tree):
@@ -236,7 +246,13 @@ def _pattern(worst: Verdict | None, causes: set[str]) -> str:
 def _doubt(known: dict[str, Verdict], workplace: Workplace) -> float:
     """Summed over the suite; a test never run on this code has the doubt of the prior."""
     unseen = max(0, len(workplace.collection.ids) - len(known))
-    return sum(entropy(v.probability) for v in known.values()) + unseen * entropy(0.02)
+    return sum(entropy(v.probability) for v in known.values()) + unseen * entropy(flaky_probability(0, 0))
+
+
+def _information(before: dict[str, Verdict], after: dict[str, Verdict]) -> float:
+    """A first failure raises the doubt about a test; that too is news, so movement counts, not what doubt is left."""
+    unseen = flaky_probability(0, 0)
+    return sum(divergence(v.probability, before[t].probability if t in before else unseen) for t, v in after.items())
 
 
 def _problem(runs: Sequence[SuiteRun]) -> str | None:

@@ -2,11 +2,13 @@
 
 import shlex
 import time
+from collections.abc import Mapping
 
 from pydantic import Field
 
 from whet.core.agent import Agent
 from whet.core.keys import Atom
+from whet.core.ports import TestRecord
 from whet.core.records import (
     Action,
     ActionKind,
@@ -61,6 +63,7 @@ class RiskOutcome(Outcome):
     tests_ranked: Count
     tests_run: Count
     failures_in_slice: Count
+    regressions: Count | None = Field(description="caught tests that passed on earlier code; None without a change")
     failures_known: Count | None = Field(
         description="failing tests of this code known from earlier full runs and this slice"
     )
@@ -122,7 +125,8 @@ class RiskAnalyzer(Agent[RiskState, RiskOutcome, Workplace]):
     def act(self, state: RiskState, action: Action, workplace: Workplace) -> RiskOutcome:
         started = time.monotonic()
         known = {t for t, r in workplace.records().items() if r.same_code_failures and r.last_outcome in FAILED}
-        risks = methods.ranked(_METHODS[action.name](_evidence(workplace)))
+        earlier = _earlier(workplace.records())
+        risks = methods.ranked(_METHODS[action.name](_evidence(workplace, earlier)))
         size = max(1, round(SLICE * len(risks)))
         plan = SuitePlan(select=tuple(r.test for r in risks[:size]))
         run = workplace.run(self.name, plan, "selected", "trying the riskiest tests")
@@ -136,6 +140,7 @@ class RiskAnalyzer(Agent[RiskState, RiskOutcome, Workplace]):
             tests_ranked=len(risks),
             tests_run=len(run.tests),
             failures_in_slice=len(caught),
+            regressions=_regressions(caught, state, earlier),
             failures_known=len(failing) if known else None,
             early_share=len(caught) / len(failing) if failing and known else None,
             expected_seconds=state.expected_seconds,
@@ -145,7 +150,7 @@ class RiskAnalyzer(Agent[RiskState, RiskOutcome, Workplace]):
     def value(self, state: RiskState, action: Action, outcome: RiskOutcome) -> Valuation:
         measures = Measures(
             bugs_found={"high": outcome.failures_in_slice},
-            regression_detected=bool(state.changed_files) and outcome.failures_in_slice > 0,
+            regression_detected=None if outcome.regressions is None else outcome.regressions > 0,
             expected_seconds=outcome.expected_seconds,
             actual_seconds=outcome.duration_seconds,
             task_failed=outcome.failed is not None,
@@ -153,12 +158,36 @@ class RiskAnalyzer(Agent[RiskState, RiskOutcome, Workplace]):
         return Valuation(measures=measures, own=specialists.risk(early_share=outcome.early_share))
 
 
-def _evidence(workplace: Workplace) -> Evidence:
+def _earlier(records: Mapping[str, TestRecord]) -> dict[str, TestRecord]:
+    """What was known before the present code was ever run: a prediction must not read the answer."""
+    return {t: record for t, r in records.items() if (record := _before_this_code(r)).executions}
+
+
+def _before_this_code(record: TestRecord) -> TestRecord:
+    if not record.same_code_executions:
+        return record
+    failures = record.failures - record.same_code_failures
+    return record.model_copy(
+        update={
+            "executions": record.executions - record.same_code_executions,
+            "failures": failures,
+            "decayed_failures": min(record.decayed_failures, 0.7 * failures),
+        }
+    )
+
+
+def _regressions(caught: set[str], state: RiskState, earlier: Mapping[str, TestRecord]) -> int | None:
+    if not state.changed_files:
+        return None
+    return sum(test in earlier and not earlier[test].failures for test in caught)
+
+
+def _evidence(workplace: Workplace, earlier: Mapping[str, TestRecord]) -> Evidence:
     return Evidence(
         tests=workplace.collection.ids,
         changed={} if workplace.changes is None else workplace.changes.files,
         covered=workplace.history.coverage()[1],
-        records=workplace.records(),
+        records=earlier,
         churn=git.churn(workplace.project.root),
     )
 

@@ -3,7 +3,7 @@
 import secrets
 from collections.abc import Callable, Sequence
 
-from whet.agents.catalogue import AGENTS, COMMANDER, SPECIALISTS, AnyAgent
+from whet.agents.catalogue import AGENTS, COMMANDER, SPECIALISTS, AnyAgent, agent_named
 from whet.agents.commander import Commander
 from whet.bootstrap.site import Site
 from whet.core.errors import WhetError
@@ -16,7 +16,7 @@ from whet.fleet.teaching import Schooling, Teacher
 from whet.policies.exploration import Schedule, schedule
 from whet.policies.hierarchy import Weights
 from whet.policies.learner import Rates
-from whet.policies.shelf import Shelf
+from whet.policies.shelf import NAMES, Shelf
 from whet.rewards import profile
 from whet.settings.model import Settings
 from whet.tools.budget import Budget
@@ -32,6 +32,7 @@ REMEMBERED_REWARDS = 2000
 
 def fleet(site: Site, store: Store, seed: int) -> Fleet:
     settings = site.settings
+    _check_policies(settings)
     crew = chosen_crew(settings)
     commander = COMMANDER if len(crew) == len(SPECIALISTS) else Commander([agent.name for agent in crew])
     return Fleet(
@@ -77,6 +78,15 @@ def chosen_crew(settings: Settings) -> Sequence[AnyAgent]:
     if not settings.agents:
         raise WhetError("Settings name no agent at all.", f"Choose among: {', '.join(known)}; or leave `agents` out.")
     return [agent for agent in SPECIALISTS if agent.name in settings.agents]
+
+
+def _check_policies(settings: Settings) -> None:
+    """A misspelt name must not be found out half-way through a run, or never."""
+    for name, policy in settings.policies.items():
+        agent = agent_named(name)
+        allowed = (*NAMES, *(action.name for action in agent.actions))
+        if policy not in allowed:
+            raise WhetError(f"{name} cannot use the policy {policy!r}.", f"Choose one of: {', '.join(allowed)}.")
 
 
 def valuing(settings: Settings) -> Valuing:

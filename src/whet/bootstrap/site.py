@@ -1,5 +1,6 @@
 """One project, opened: its settings, its store, its interpreter."""
 
+import contextlib
 import os
 import secrets
 from collections.abc import Iterator
@@ -8,9 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from whet.core.errors import WhetError
 from whet.settings.load import load_settings
 from whet.settings.model import Settings
+from whet.settings.problems import refusal
 from whet.store.sql_store import SqlStore, open_store
 from whet.tools.project import Project, find_project
 from whet.tools.python import Python, find_python
@@ -22,6 +26,7 @@ STATE_DIR = ".whet"
 class Site:
     project: Project
     settings: Settings
+    key: bytes | None = None
 
     @property
     def state_dir(self) -> Path:
@@ -47,11 +52,20 @@ class Site:
     @contextmanager
     def store(self) -> Iterator[SqlStore]:
         make_state_dir(self.state_dir)
-        store = open_store(self.database_url, self._audit_key())
+        self.key = self._audit_key()
+        store = open_store(self.database_url, self.key)
         try:
             yield store
         finally:
             store.close()
+
+    def rescue(self, store: SqlStore) -> bool:
+        """Write back what a suite deleted: the store, and the key its audit trail is sealed with."""
+        rescued = store.rescue()
+        if rescued and self.embedded and self.key is not None and self.settings.audit_key is None:
+            make_state_dir(self.state_dir)
+            write_key(self.state_dir / "audit.key", self.key)
+        return rescued
 
     def _audit_key(self) -> bytes | None:
         if self.settings.audit_key is not None:
@@ -66,23 +80,38 @@ def open_site(start: Path, **overrides: object) -> Site:
     project = find_project(start)
     settings = load_settings(project.root, os.environ)
     given = {name: value for name, value in overrides.items() if value is not None}
-    return Site(project, Settings.model_validate({**settings.model_dump(exclude_unset=True), **given}))
+    try:
+        return Site(project, Settings.model_validate({**settings.model_dump(exclude_unset=True), **given}))
+    except ValidationError as error:
+        raise refusal(error, lambda table: table or "options") from error
 
 
 def make_state_dir(path: Path) -> None:
     """Whet's own directory; it ignores itself in git, so that nobody commits it by accident."""
-    path.mkdir(parents=True, exist_ok=True)
-    ignore = path / ".gitignore"
-    if not ignore.exists():
-        ignore.write_text("*\n")
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        ignore = path / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n")
+    except OSError as error:
+        raise WhetError(
+            f"Whet keeps what it learns in {path}, which cannot be made: {error.strerror}.",
+            "Make the directory writable, or move away what is in its place.",
+        ) from error
 
 
 def file_key(path: Path) -> bytes:
     """The project's audit key; made once, readable by its owner only."""
-    try:
-        descriptor = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-    except FileExistsError:
-        return path.read_bytes()
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(secrets.token_hex(32).encode())
+    if not path.exists():
+        write_key(path, secrets.token_hex(32).encode())
     return path.read_bytes()
+
+
+def write_key(path: Path, key: bytes) -> None:
+    """Whole or not at all; who comes second keeps what the first one wrote."""
+    part = path.with_name(f"{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(part, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600), "wb") as file:
+        file.write(key)
+    with contextlib.suppress(FileExistsError):
+        os.link(part, path)
+    part.unlink()

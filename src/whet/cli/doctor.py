@@ -1,6 +1,5 @@
 """whet doctor: what is there, what is missing, and how to get it."""
 
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +10,7 @@ from whet.cli.options import format_option
 from whet.cli.output import dump, safe, table
 from whet.core.errors import WhetError
 from whet.settings.keys import unused_keys
+from whet.tools import git
 
 Check = tuple[str, str, str]  # what, state (ok | missing | note), detail
 
@@ -43,9 +43,8 @@ def _checks(site: Site) -> Iterator[Check]:
         else:
             lost = {"coverage": "coverage gaps and risk", "pytest-xdist": "parallel runs"}.get(package, "everything")
             yield package, "missing" if needed else "note", f"without it no {lost}. Install it: {install} {package}"
-    git = shutil.which("git")
-    inside = (site.project.root / ".git").exists()
-    yield "git", "ok" if git and inside else "note", "history is used" if git and inside else "no git history here"
+    history = git.head(site.project.root) is not None
+    yield "git", "ok" if history else "note", "history is used" if history else "no git history here, or no git"
     yield _store(site)
     for key in unused_keys(site.settings):
         yield "setting", "note", f"{key} is accepted but nothing uses it yet"

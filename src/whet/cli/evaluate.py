@@ -97,6 +97,7 @@ def summary(reports: list[WorldReport], decisions: int, seeds: int) -> dict[str,
         "success_gain_over_untrained": gain,
         "accuracy_by_policy": scores,
         "untrained_accuracy": untrained,
+        "safe_default_accuracy": _mean([r.safe_default.accuracy for r in judged]),
         "random_accuracy": _mean([r.random.accuracy for r in judged]),
         "best_static_accuracy": _mean([r.best_static.accuracy for r in judged]),
         "calibration_error": _mean([_of(r, default).calibration_error for r in judged]),
@@ -114,13 +115,19 @@ def _mean(values: list[float]) -> float:
     return float(np.mean(values))
 
 
+def accuracy(policy: dict[str, Any]) -> str:
+    width = policy["accuracy_half_width"]
+    return f"{policy['accuracy']:.0%}" + ("" if width is None else f" ± {width:.0%}")
+
+
 def _tell(told: dict[str, Any]) -> None:
     rows = [
         (
             w["world"] + (" (tuning)" if w["used_for_tuning"] else ""),
             w["states"],
-            *(f"{p['accuracy']:.0%} ± {p['accuracy_half_width']:.0%}" for p in w["learned"]),
+            *(accuracy(p) for p in w["learned"]),
             f"{w['random']['accuracy']:.0%}",
+            f"{w['safe_default']['accuracy']:.0%}",
             f"{w['best_static']['accuracy']:.0%}  {w['best_static']['policy']}",
             " / ".join(
                 f"{reward:+.1f}"
@@ -134,13 +141,22 @@ def _tell(told: dict[str, Any]) -> None:
         for w in told["worlds"]
     ]
     names = [p["policy"] for p in told["worlds"][0]["learned"]]
-    columns = ("world", "states", *names, "random", "best static in hindsight", "reward: learned / static / possible")
+    columns = (
+        "world",
+        "states",
+        *names,
+        "random",
+        "safe default",
+        "best static in hindsight",
+        "reward: learned / static / possible",
+    )
     table(f"Decision accuracy after {told['decisions']} decisions, {told['seeds']} seeds", columns, rows)
     kind = "worlds not used for tuning" if told["held_out"] else "worlds (all used for tuning: no proof)"
     gain = told["success_gain_over_untrained"]
     say(
         f"\n{told['policy']} on {kind}: {told['decision_accuracy']:.1%} right (target {TARGET_ACCURACY:.0%}); "
         f"untrained {told['untrained_accuracy']:.1%}, random {told['random_accuracy']:.1%}, "
+        f"safe default {told['safe_default_accuracy']:.1%}, "
         f"best static in hindsight {told['best_static_accuracy']:.1%}."
     )
     told_gain = "unknown" if gain is None else f"{gain:+.0%}"

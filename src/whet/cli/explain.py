@@ -14,6 +14,7 @@ from whet.core.records import Decision, Experience
 from whet.core.text import printable
 from whet.reports.compose import read_outcome, why
 from whet.reports.highlights import highlights
+from whet.reports.words import percent
 
 
 @click.command()
@@ -54,7 +55,7 @@ def _list(decisions: list[Decision], form: str) -> None:
     if form == "json":
         dump([d.model_dump(mode="json") for d in decisions])
         return
-    rows = [(d.id[:8], f"{d.at:%m-%d %H:%M}", d.agent, d.action, f"{d.confidence:.0%}", why(d)) for d in decisions]
+    rows = [(d.id[:8], f"{d.at:%m-%d %H:%M}", d.agent, d.action, percent(d.confidence), why(d)) for d in decisions]
     table("Latest decisions", ("id", "when (UTC)", "agent", "action", "confidence", "why"), rows)
     say("\nMore about one: whet explain ID")
 
@@ -73,7 +74,7 @@ def _tell(decision: Decision, state: dict[str, object], experience: Experience |
     say(f"Decision {decision.id}\n{decision.agent} ran {decision.action}: {summary}.")
     say(f"Why: {why(decision)}.")
     say(
-        f"Confidence {decision.confidence:.0%} that the proposal ({decision.proposed}) is within 5 % of the best; "
+        f"Confidence {percent(decision.confidence)} that the proposal ({decision.proposed}) is within 5 % of the best; "
         f"chance of this action here {decision.probability:.1%}; "
         f"{'an exploration' if decision.explored else 'not an exploration'}; policy {decision.policy_version}; "
         f"review {decision.review}.\n"
@@ -82,7 +83,7 @@ def _tell(decision: Decision, state: dict[str, object], experience: Experience |
         "What was seen", ("feature", "value"), [(name, value) for name, value in state.items() if name != "situation"]
     )
     rows = [
-        (a.action, a.value, a.uncertainty, a.visits, a.source, f"{a.probability:.1%}", f"{a.confidence:.0%}")
+        (a.action, a.value, a.uncertainty, a.visits, a.source, f"{a.probability:.1%}", percent(a.confidence))
         for a in sorted(decision.alternatives, key=lambda a: -1e9 if a.value is None else -a.value)
     ]
     say("")

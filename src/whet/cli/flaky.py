@@ -4,10 +4,11 @@ from pathlib import Path
 
 import click
 
+from whet.agents.flaky import verdicts_of
 from whet.bootstrap.site import open_site
 from whet.cli.options import format_option, project_option
 from whet.cli.output import dump, require_visit, say, table
-from whet.skills.flakiness import FLAKY_AT, Traits, Verdict, verdicts
+from whet.skills.flakiness import FLAKY_AT, Verdict
 
 
 @click.command()
@@ -23,11 +24,7 @@ def flaky(project: Path, everything: bool, form: str) -> None:
     require_visit(site)
     with site.store() as store:
         version = site.project.code_version()
-        traits = store.history.traits()
-        known = verdicts(
-            store.history.conditions(version),
-            Traits(network={t: n for t, (n, _) in traits.items()}, slept={t: s for t, (_, s) in traits.items()}),
-        )
+        known = verdicts_of(store.history, site.project.root, version)
     shown = sorted((v for v in known.values() if _shown(v, everything)), key=lambda v: -v.probability)
     if form == "json":
         dump(

@@ -6,7 +6,7 @@ import click
 
 from whet.cli.output import say
 from whet.core.errors import WhetError
-from whet.settings.importing import import_s2, parse_s2
+from whet.settings.importing import parse_s2
 from whet.settings.template import write_into
 from whet.tools.project import find_project
 
@@ -20,7 +20,7 @@ def init(project: Path, source: Path | None) -> None:
     Nothing needs to be set; this is for those who want to. An existing learning.json
     (camelCase keys such as learningRate) is taken over with --import.
     """
-    values = None if source is None else import_s2(parse_s2(_read(source)))
+    values = None if source is None else parse_s2(_read(source))
     written = write_into(find_project(project).root / "pyproject.toml", values)
     say(f"Wrote {'the imported values and ' if values else ''}all settings to {written}.")
 

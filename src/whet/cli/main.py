@@ -62,3 +62,7 @@ def main() -> None:
     except WhetError as error:
         click.echo(f"whet: {printable_lines(str(error))}", err=True)
         sys.exit(error.exit_code)
+    except OSError as error:
+        where = f" ({error.filename})" if error.filename else ""
+        click.echo(f"whet: {printable_lines(str(error.strerror or error) + where)}", err=True)
+        sys.exit(2)

@@ -52,5 +52,5 @@ def safe(value: object) -> str:
 def require_visit(site: Site) -> None:
     """Nothing to read yet is no error, but it needs a sentence."""
     if not site.visited:
-        say("Whet has not visited this project yet. Start with: whet run")
+        click.echo("Whet has not visited this project yet. Start with: whet run", err=True)
         raise SystemExit(0)

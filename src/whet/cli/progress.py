@@ -1,6 +1,5 @@
 """Progress on standard error: a live bar on a terminal, one line per step elsewhere."""
 
-import sys
 from types import TracebackType
 from typing import Self
 
@@ -15,10 +14,9 @@ from whet.core.text import printable
 class Narrator:
     """Listens to a run and tells it to the person who waits."""
 
-    def __init__(self, quiet: bool) -> None:
+    def __init__(self) -> None:
         self._console = Console(stderr=True, highlight=False)
-        self._live = self._console.is_terminal and not quiet
-        self._quiet = quiet
+        self._live = self._console.is_terminal
         self._progress = Progress(
             SpinnerColumn(),
             TextColumn("{task.description}"),
@@ -65,6 +63,4 @@ class Narrator:
                 self._line(f"note: {message}")
 
     def _line(self, text: str) -> None:
-        if not self._quiet:
-            self._console.print(escape(printable(text)), soft_wrap=True)
-            sys.stderr.flush()
+        self._console.print(escape(printable(text)), soft_wrap=True)

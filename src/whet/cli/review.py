@@ -1,6 +1,7 @@
 """whet review: what the fleet was not sure of, for a person to settle."""
 
 import getpass
+import os
 from pathlib import Path
 
 import click
@@ -11,7 +12,8 @@ from whet.cli.options import format_option, project_option
 from whet.cli.output import dump, require_visit, say, table
 from whet.core.errors import WhetError
 from whet.core.ports import Store
-from whet.core.records import Decision, Review
+from whet.core.records import Action, Decision, Review
+from whet.reports.words import percent
 
 
 @click.group(invoke_without_command=True)
@@ -38,7 +40,7 @@ def review(ctx: click.Context, project: Path, form: str) -> None:
     elif not waiting:
         say("Nothing waits for review.")
     else:
-        rows = [(d.id[:8], d.agent, d.proposed, f"{d.confidence:.0%}", d.action) for d in waiting]
+        rows = [(d.id[:8], d.agent, d.proposed, percent(d.confidence), d.action) for d in waiting]
         table("Waiting for you", ("id", "agent", "proposed", "confidence", "ran instead"), rows)
 
 
@@ -49,7 +51,7 @@ def approve(ctx: click.Context, decision: str) -> None:
     """Let the proposed action of DECISION run in that state from now on."""
     with ctx.obj.store() as store:
         found = _one(store, decision)
-        store.decisions.rule(found.id, Review.APPROVED, found.proposed, getpass.getuser())
+        store.decisions.rule(found.id, Review.APPROVED, found.proposed, _user())
     say(f"Approved: {found.agent} will run {found.proposed} in this state.")
 
 
@@ -61,8 +63,8 @@ def override(ctx: click.Context, decision: str, action: str) -> None:
     """Run ACTION instead in the state of DECISION from now on."""
     with ctx.obj.store() as store:
         found = _one(store, decision)
-        chosen = agent_named(found.agent).action(action)
-        store.decisions.rule(found.id, Review.OVERRIDDEN, chosen.name, getpass.getuser())
+        chosen = _possible(store, found, action)
+        store.decisions.rule(found.id, Review.OVERRIDDEN, chosen.name, _user())
     say(f"Overridden: {found.agent} will run {action} in this state.")
 
 
@@ -76,6 +78,25 @@ def revoke(ctx: click.Context, decision: str) -> None:
         if not store.decisions.revoke(found.agent, found.state_key):
             raise WhetError("There is no standing word for that state.", "List what waits with: whet review")
     say(f"Revoked: {found.agent} decides for itself in this state again.")
+
+
+def _possible(store: Store, decision: Decision, action: str) -> Action:
+    """The action, if it can run in the state of that decision: a word that can never come true is no help."""
+    agent = agent_named(decision.agent)
+    chosen = agent.action(action)
+    state = agent.state_type.model_validate(store.decisions.find(decision.id)[0][1])
+    allowed = agent.allowed(state)
+    if chosen not in allowed:
+        names = ", ".join(a.name for a in allowed)
+        raise WhetError(f"{action} cannot run in that state.", f"There, {agent.name} can run: {names}.")
+    return chosen
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a user id without a name, as in many containers
+        return f"uid {os.getuid()}"
 
 
 def _one(store: Store, prefix: str) -> Decision:

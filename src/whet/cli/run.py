@@ -2,7 +2,9 @@
 
 import os
 import sys
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
@@ -16,6 +18,7 @@ from whet.core.errors import WhetError
 from whet.core.events import Event, Experienced, Warned
 from whet.core.ports import RunRecord
 from whet.core.records import Decision, Finding, State
+from whet.fleet.loop import Fleet
 from whet.reports import github
 from whet.reports.compose import compose, settled, why
 from whet.reports.html import render_html
@@ -23,13 +26,16 @@ from whet.reports.jsonout import as_json
 from whet.reports.junit import render_junit
 from whet.reports.model import RunReport
 from whet.reports.terminal import print_report
-from whet.store.sql_store import SqlStore
+from whet.reports.words import percent
+from whet.store.sql_store import SqlStore, open_store
 from whet.tools.lock import exclusive
 from whet.tools.suite import Suite
 from whet.tools.workplace import Workplace
 
 # pytest's codes for "could not work": interrupted, internal error, usage error, no tests.
 _PYTEST_TROUBLE = frozenset({2, 3, 4, 5})
+# As shells count a program ended by Ctrl-C.
+INTERRUPTED = 130
 
 
 @click.command()
@@ -76,7 +82,7 @@ def run(
     with exclusive(site.state_dir / "run.lock"), site.store() as store:
         if site.embedded:
             _bury_the_dead(store)
-        report, place = _visit(site, store, fail_on, quiet=form == "json")
+        report, place = _visit(site, store, fail_on)
         page = html or site.state_dir / "report.html"
         _write(page, render_html(report))
         if junit is not None:
@@ -93,28 +99,37 @@ def _bury_the_dead(store: SqlStore) -> None:
             store.runs.finish(record.id, "interrupted", record.summary)
 
 
-def _visit(site: Site, store: SqlStore, fail_on: str, quiet: bool) -> tuple[RunReport, Workplace]:
+def _visit(site: Site, store: SqlStore, fail_on: str) -> tuple[RunReport, Workplace]:
     seed = assembly.new_seed(site.settings)
     news: list[Finding] = []
-    with Narrator(quiet) as narrator, Suite(site.project, site.python) as suite:
-        place = assembly.workplace(site, store, suite, seed, _listener(narrator, store, news))
+    with Narrator() as narrator, Suite(site.project, site.python) as suite:
+        place = assembly.workplace(site, store, suite, seed, _listener(narrator, site, store, news))
         _require_tests(place)
-        assembly.fleet(site, store, seed).run(place)
+        interrupted = _live(assembly.fleet(site, store, seed), place)
         for why_not in place.obstacles.values():
             narrator.hear(Warned(why_not))
-        store.rescue()
+        site.rescue(store)
         record = next(r for r in store.runs.recent(20) if r.id == place.run_id)
-        code = _exit_code(store, record, fail_on)
+        code = INTERRUPTED if interrupted else _exit_code(store, record, fail_on)
         fresh = frozenset(finding.fingerprint() for finding in news)
         return compose(store, record, fresh, place.records(), site.python, code), place
 
 
-def _listener(narrator: Narrator, store: SqlStore, news: list[Finding]) -> Callable[[Event], None]:
+def _live(fleet: Fleet, place: Workplace) -> bool:
+    """The visit itself; True when the user broke it off. What was known by then is still told."""
+    try:
+        fleet.run(place)
+    except KeyboardInterrupt:
+        return True
+    return False
+
+
+def _listener(narrator: Narrator, site: Site, store: SqlStore, news: list[Finding]) -> Callable[[Event], None]:
     def hear(event: Event) -> None:
         narrator.hear(event)
         if isinstance(event, Experienced):
             news.extend(event.findings)
-            if store.rescue():
+            if site.rescue(store):
                 narrator.hear(Warned("The suite deleted Whet's files (.whet); they were written back."))
 
     return hear
@@ -141,7 +156,7 @@ def _exit_code(store: SqlStore, record: RunRecord, fail_on: str) -> int:
 
 
 def _plan(site: Site, form: str) -> None:
-    with site.store() as store, Suite(site.project, site.python) as suite:
+    with _looking(site) as store, Suite(site.project, site.python) as suite:
         seed = assembly.new_seed(site.settings)
         place = assembly.workplace(site, store, suite, seed, lambda _event: None)
         _require_tests(place)
@@ -149,8 +164,19 @@ def _plan(site: Site, form: str) -> None:
     if form == "json":
         dump([_planned(state, decision) for state, decision in decisions])
         return
-    rows = [(d.agent, d.action, f"{d.confidence:.0%}", why(d)) for _, d in decisions]
+    rows = [(d.agent, d.action, percent(d.confidence), why(d)) for _, d in decisions]
     table("What each agent would do now (nothing was run)", ("agent", "action", "confidence", "why"), rows)
+
+
+@contextmanager
+def _looking(site: Site) -> Iterator[SqlStore]:
+    """The project's store; before the first visit an empty one that leaves no trace."""
+    if site.visited:
+        with site.store() as store:
+            yield store
+        return
+    with tempfile.TemporaryDirectory() as folder, open_store(f"sqlite:///{folder}/whet.db") as store:
+        yield store
 
 
 def _planned(state: State, decision: Decision) -> dict[str, object]:
@@ -165,6 +191,14 @@ def _write(path: Path, text: str) -> None:
         raise WhetError(f"{path} cannot be written: {error.strerror}.", "Choose another file.") from error
 
 
+def _append(path: Path, text: str) -> None:
+    try:
+        with path.open("a", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        click.echo(f"whet: the step summary could not be written: {error.strerror}", err=True)
+
+
 def _tell(report: RunReport, form: str, page: Path) -> None:
     if form == "json":
         dump(as_json(report))
@@ -173,8 +207,7 @@ def _tell(report: RunReport, form: str, page: Path) -> None:
         say(f"\nReport: {page}   Why: whet explain   Next visit: whet run")
     summary = os.environ.get("GITHUB_STEP_SUMMARY")
     if summary:
-        with Path(summary).open("a", encoding="utf-8") as file:
-            file.write(github.step_summary(report))
+        _append(Path(summary), github.step_summary(report))
     if os.environ.get("GITHUB_ACTIONS") == "true":
         for line in github.annotations(report):
             click.echo(line, err=form == "json")

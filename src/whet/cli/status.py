@@ -52,16 +52,15 @@ def _visit(store: Store, run: RunRecord) -> dict[str, Any]:
 
 
 def _agent(store: Store, name: str) -> dict[str, Any]:
-    rows = store.tables.rows(Scope.INDIVIDUAL, name)
     lived = store.experiences.recent(name, 1000)
     rewards = [e.reward.raw for e in lived]
     return {
         "agent": name,
         "decisions": store.decisions.count(name),
-        "experiences": len(rewards),
+        "experiences": store.experiences.count(name),
         "mean_reward": sum(rewards) / len(rewards) if rewards else None,
         "newest_reward": rewards[0] if rewards else None,
-        "states_known": len({cell.state_key for cell in rows}),
+        "states_met": len({e.state_key for e in lived}),
         "explored": sum(e.decision.explored for e in lived) / len(lived) if lived else None,
     }
 
@@ -82,10 +81,10 @@ def _tell(told: dict[str, Any]) -> None:
     table("Visits, newest first", ("started (UTC)", "status", "turns", "seconds", "reward", "findings"), visits)
     say("")
     agents = [
-        (a["agent"], a["experiences"], a["mean_reward"], a["newest_reward"], a["states_known"], a["explored"])
+        (a["agent"], a["experiences"], a["mean_reward"], a["newest_reward"], a["states_met"], a["explored"])
         for a in told["agents"]
     ]
-    columns = ("agent", "experiences", "mean reward", "newest reward", "states known", "explored share")
+    columns = ("agent", "experiences", "mean reward", "newest reward", "states met", "explored share")
     table("What each agent has learned", columns, agents)
     found = ", ".join(f"{count} {kind}" for kind, count in sorted(told["open_findings"].items())) or "none"
     say(f"\nFindings of the newest visit: {found}.")

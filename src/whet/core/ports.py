@@ -167,7 +167,9 @@ class TestVerdict(Record):
     test: str
     outcome: Literal["passed", "failed", "error", "skipped", "xfailed", "xpassed"]
     duration_seconds: Seconds
-    condition: Literal["own-order", "shuffled", "reversed", "isolated", "reseeded", "loaded", "parallel", "selected"]
+    condition: Literal[
+        "own-order", "covered", "shuffled", "reversed", "isolated", "reseeded", "loaded", "parallel", "selected"
+    ]
     message: str = ""
     network: bool | None = None
     slept_seconds: Seconds | None = None
@@ -207,6 +209,9 @@ class TestHistory(Protocol):
         """Everything known, by test id; `same_code_*` counts only this code version."""
 
     def conditions(self, code_version: str) -> list[ConditionCount]: ...
+
+    def plain_seconds(self) -> dict[str, float]:
+        """Mean duration by test over plain runs in the suite's own order; others are slower for their own reasons."""
 
     def traits(self) -> dict[str, tuple[bool | None, float | None]]:
         """By test: whether it ever opened a network connection, and the longest it slept, if measured."""

@@ -118,11 +118,11 @@ class Alternative(Record):
 
     action: str
     value: float | None = Field(description="expected reward; None while nothing is known")
-    uncertainty: Annotated[float, Field(ge=0.0)] = Field(description="standard error of the value")
+    uncertainty: Annotated[float, Field(ge=0.0)] | None = Field(description="standard error of the value")
     visits: Count
     source: Literal["individual", "abstract", "category", "fleet", "none"]
     probability: Probability
-    confidence: Probability
+    confidence: Probability | None = Field(description="chance to be within 5 % of the best; None: nobody can tell")
 
 
 class Review(StrEnum):
@@ -142,7 +142,9 @@ class Decision(Record):
     proposed: str = Field(description="what the policy wanted")
     action: str = Field(description="what runs: the proposal, the safe default, or a person's word")
     probability: Annotated[float, Field(gt=0.0, le=1.0)] = Field(description="chance that `action` would run here")
-    confidence: Probability = Field(description="chance that the proposal is within 5 % of the best action")
+    confidence: Probability | None = Field(
+        description="chance that the proposal is within 5 % of the best action; None for policies that weigh nothing"
+    )
     explored: bool
     policy: str
     policy_version: str

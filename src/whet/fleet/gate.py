@@ -63,7 +63,11 @@ class Gate:
     def _held(self, choice: Choice, allowed: Sequence[Action], default: Action) -> set[str]:
         """The actions that would not run on the policy's word alone."""
         limits = {a.name: self.review_hiding_below if a.hides else self.review_below for a in allowed}
-        return {a.action for a in choice.alternatives if a.action != default.name and a.confidence < limits[a.action]}
+        return {
+            a.action
+            for a in choice.alternatives
+            if a.action != default.name and a.confidence is not None and a.confidence < limits[a.action]
+        }
 
     def _probability(self, action: str, choice: Choice, allowed: Sequence[Action], default: Action) -> float:
         """The chance that `action` runs here: its own, plus for the default that of everything held back."""
@@ -76,5 +80,5 @@ class Gate:
 
 
 def _nothing_known(choice: Choice) -> bool:
-    """A learning policy without a single value; a static one (confidence 1) knows what it wants."""
-    return all(a.value is None and a.confidence < 1.0 for a in choice.alternatives)
+    """A learning policy without a single value; one that weighs nothing was put there by a person."""
+    return all(a.value is None and a.confidence is not None for a in choice.alternatives)

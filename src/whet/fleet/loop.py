@@ -67,7 +67,8 @@ class Fleet:
                 for experience in self._round(workplace):
                     lived.append(experience)
                     moved = self.teacher.teach(experience)
-                    moves[experience.agent].append(moved or 0.0)
+                    if moved is not None:
+                        moves[experience.agent].append(moved)
             status = "finished"
         finally:
             self._conclude(workplace, lived, moves, status)

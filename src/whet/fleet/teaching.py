@@ -47,8 +47,10 @@ class Teacher:
         lesson = self.learner(experience.agent).lesson(experience)
         cell = lesson.own[0].cell
         before = self._value(cell)
+        priority = surprise(self.store.tables, lesson)
         if not self.store.experiences.learn(experience, lesson):
             return None
+        self.store.experiences.set_priorities({experience.key: priority})
         return abs(self._value(cell) - before)
 
     def replay(self, agent: str, seed: int) -> int:

@@ -54,7 +54,7 @@ class Curve(Record):
 
     decisions: tuple[int, ...]
     accuracy: tuple[float, ...]
-    half_width: tuple[float, ...]
+    half_width: tuple[float | None, ...]
 
 
 class Learned(Record):
@@ -62,7 +62,7 @@ class Learned(Record):
 
     policy: str
     accuracy: float
-    accuracy_half_width: float
+    accuracy_half_width: float | None
     untrained_accuracy: float
     mean_reward: float
     regret: float
@@ -84,6 +84,7 @@ class WorldReport(Record):
     states: int
     learned: tuple[Learned, ...]
     random: Static
+    safe_default: Static
     statics: tuple[Static, ...]
     best_static: Static
     best_possible_reward: float
@@ -92,21 +93,22 @@ class WorldReport(Record):
 def spots(world: World, profile: Profile, weights: Mapping[str, float]) -> list[Spot]:
     """The world's outcomes, valued by the rewards in force."""
     agent = agent_named(world.agent)
-    seen: dict[str, list[int]] = {}
+    seen: dict[tuple[str, frozenset[str]], list[int]] = {}
     states = world.states()
     for position, state in enumerate(states):
-        seen.setdefault(state.key(), []).append(position)
+        seen.setdefault((state.key(), frozenset(world.contexts[position].outcomes)), []).append(position)
     return [_spot(world, agent, alike, states[alike[0]], profile, weights) for alike in seen.values()]
 
 
 def _spot(
     world: World, agent: AnyAgent, alike: Sequence[int], state: State, profile: Profile, weights: Mapping[str, float]
 ) -> Spot:
-    """Contexts that look the same to the agent are one spot: there, an action's true mean is over all of them."""
+    """Contexts that look the same to the agent, with the same actions allowed, are one spot: there, an action's true
+    mean is over all of them."""
     rewards: dict[str, list[Reward]] = {}
     for name in world.contexts[alike[0]].outcomes:
         action = agent.action(name)
-        recorded = [o for position in alike for o in world.contexts[position].outcomes.get(name, ())]
+        recorded = [o for position in alike for o in world.contexts[position].outcomes[name]]
         valued = [agent.value(state, action, world.outcome(outcome)) for outcome in recorded]
         rewards[name] = [without_luck(reward_of(profile, v, weights), profile, v, weights) for v in valued]
     return Spot(
@@ -142,6 +144,7 @@ def judge(world: World, profile: Profile, weights: Mapping[str, float], course: 
         states=len(there),
         learned=tuple(_learned(name, world, there, course) for name in course.policies),
         random=_random(there),
+        safe_default=_safe_default(there),
         statics=statics,
         best_static=max(statics, key=lambda s: s.mean_reward),
         best_possible_reward=float(np.mean([spot.best for spot in there])),
@@ -154,6 +157,15 @@ def _static(action: str, there: Sequence[Spot]) -> Static:
         policy=f"always {action}",
         accuracy=float(np.mean([spot.right(name) for spot, name in played])),
         mean_reward=float(np.mean([spot.means[name] for spot, name in played])),
+    )
+
+
+def _safe_default(there: Sequence[Spot]) -> Static:
+    """What runs without Whet, and while nothing is known."""
+    return Static(
+        policy="safe default",
+        accuracy=float(np.mean([spot.right(spot.default) for spot in there])),
+        mean_reward=float(np.mean([spot.means[spot.default] for spot in there])),
     )
 
 
@@ -247,10 +259,18 @@ def _curve(right: Matrix) -> Curve:
     )
 
 
-def _half_width(values: Matrix) -> float:
-    if len(values) < 2:
-        return 0.0
-    return float(1.96 * values.std(ddof=1) / np.sqrt(len(values)))
+def _half_width(values: Matrix) -> float | None:
+    """Of the 95 % interval of the mean, by Student's t; one value alone has none."""
+    count = len(values)
+    if count < 2:
+        return None
+    return float(student_95(count - 1) * values.std(ddof=1) / np.sqrt(count))
+
+
+def student_95(degrees: int) -> float:
+    """The 97.5 % quantile of Student's t; beyond the table by its expansion in 1/degrees (error < 0.002)."""
+    small = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
+    return small[degrees - 1] if degrees <= len(small) else 1.96 + 2.372 / degrees + 2.82 / degrees**2
 
 
 def calibration_error(confidence: Matrix, right: Matrix, bins: int = 10) -> float:

@@ -61,10 +61,19 @@ def _between(left: ast.expr, right: ast.expr, table: dict[str, str], lines: list
 
 def mutate(file: Path, rng: random.Random) -> Mutation | None:
     """Apply one random mutation to the file; None when it offers none."""
-    source = file.read_text(encoding="utf-8", errors="surrogateescape")
+    source = read_source(file)
     offered = mutations(source)
     if not offered:
         return None
     chosen = rng.choice(offered)
-    file.write_text(chosen.apply(source), encoding="utf-8", errors="surrogateescape")
+    write_source(file, chosen.apply(source))
     return chosen
+
+
+def read_source(file: Path) -> str:
+    """As it is, line endings and odd bytes included."""
+    return file.read_bytes().decode("utf-8", "surrogateescape")
+
+
+def write_source(file: Path, source: str) -> None:
+    file.write_bytes(source.encode("utf-8", "surrogateescape"))

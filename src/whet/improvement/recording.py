@@ -16,7 +16,7 @@ from whet.agents.catalogue import COMMANDER, AnyAgent
 from whet.core.errors import WhetError
 from whet.core.ports import Store
 from whet.core.records import Outcome, new_id, now
-from whet.improvement.mutation import mutate
+from whet.improvement.mutation import Mutation, mutate, read_source, write_source
 from whet.improvement.world import Context, World
 from whet.tools.budget import Budget
 from whet.tools.coverage_data import tests_by_file
@@ -29,7 +29,7 @@ from whet.tools.workplace import Workplace, failures
 
 # Bulky details that no reward reads; a world keeps what was measured, not what was printed.
 _DETAILS = ("findings", "top_gaps", "files", "verdicts", "top")
-_LEFT_OUT = shutil.ignore_patterns(".whet", ".venv", "venv", "node_modules", "__pycache__", ".tox", "*.pyc")
+_LEFT_OUT = shutil.ignore_patterns(".git", ".whet", ".venv", "venv", "node_modules", "__pycache__", ".tox", "*.pyc")
 _ACTION_SECONDS = 1800.0
 # A mutation that more than half of the suite notices is not the kind that slips through.
 _NOTICED_BY_AT_MOST = 0.5
@@ -96,8 +96,17 @@ def _copied(project: Project) -> Iterator[Project]:
 
 
 def _git(root: Path, *arguments: str) -> None:
-    identity = ["-c", "user.name=whet", "-c", "user.email=whet@localhost", "-c", "commit.gpgsign=false"]
-    subprocess.run(["git", *identity, *arguments], cwd=root, check=True, capture_output=True, timeout=120)  # noqa: S607
+    """Git in the copy alone: no variable, hook or signing key of the user's own repository takes part."""
+    own = ["user.name=whet", "user.email=whet@localhost", "commit.gpgsign=false", "core.hooksPath=/dev/null"]
+    settings = [word for setting in own for word in ("-c", setting)]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    try:
+        command = ["git", *settings, *arguments]
+        subprocess.run(command, cwd=root, env=env, check=True, capture_output=True, timeout=120)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise WhetError(
+            f"git could not keep the copy of the project: {error}.", "Install git and try again."
+        ) from error
 
 
 class _Studio:
@@ -106,6 +115,7 @@ class _Studio:
     def __init__(self, order: Order, copy: Project, open_store: OpenStore, tell: Callable[[str], None]) -> None:
         self.order, self.copy, self.open_store, self.tell = order, copy, open_store, tell
         self.rng = random.Random(order.seed)  # noqa: S311 - not for secrets
+        self.tried: set[tuple[Path, Mutation]] = set()
 
     def contexts(self) -> Iterator[Context]:
         with Suite(self.copy, self.order.python) as suite, tempfile.TemporaryDirectory() as states:
@@ -118,7 +128,7 @@ class _Studio:
                     return
                 file, label, original = changed
                 yield self._context(f"mutant {number}: {label}", suite, known)
-                file.write_text(original, encoding="utf-8", errors="surrogateescape")
+                write_source(file, original)
 
     def _warm_up(self, suite: Suite, state_dir: Path) -> Path:
         """One run with coverage on the unchanged code: the history every context starts from."""
@@ -130,7 +140,7 @@ class _Studio:
             plan = SuitePlan(
                 coverage="branches" if self.order.python.has("coverage") else "none", contexts=True, workers=0
             )
-            run = place.run("test-executor", plan, "own-order")
+            run = place.run("test-executor", plan, "covered")
             plain = place.run("test-executor", SuitePlan(), "own-order")
             if run.coverage_file is not None:
                 place.history.cover(place.code_version, tests_by_file(run.coverage_file, self.copy.root))
@@ -155,17 +165,20 @@ class _Studio:
     def _break(self, suite: Suite) -> tuple[Path, str, str] | None:
         """A mutation that some tests notice, and not most of them."""
         files = [file for file in self.copy.source_files() if file.stat().st_size]
-        for _ in range(_TRIES):
+        for _ in range(_TRIES if files else 0):
             file = self.rng.choice(files)
-            original = file.read_text(encoding="utf-8", errors="surrogateescape")
+            original = read_source(file)
             changed = mutate(file, self.rng)
-            if changed is not None and self._noticed(suite):
+            known = changed is None or (file, changed) in self.tried
+            if changed is not None and not known:
+                self.tried.add((file, changed))
+            if changed is not None and not known and self._noticed(suite):
                 return (
                     file,
                     f"{file.relative_to(self.copy.root)}:{changed.line} {changed.old} → {changed.new}",
                     original,
                 )
-            file.write_text(original, encoding="utf-8", errors="surrogateescape")
+            write_source(file, original)
         return None
 
     def _noticed(self, suite: Suite) -> bool:

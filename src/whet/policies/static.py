@@ -39,7 +39,7 @@ class FixedPolicy:
         require_actions(allowed)
         names = [action.name for action in allowed]
         chosen = self.action if self.action in names else names[0]
-        sure = float(self.action in names)
+        sure = None if self.action in names else 0.0
         alternatives = tuple(_blank(name, float(name == chosen), sure) for name in names)
         return Choice(action=chosen, explored=False, version=self.name, alternatives=alternatives)
 
@@ -52,12 +52,12 @@ def require_actions(allowed: Sequence[Action]) -> None:
         )
 
 
-def _blank(action: str, probability: float, confidence: float = 1.0) -> Alternative:
-    """Static policies know nothing of values; confidence in a given order is a person's own, so 1."""
+def _blank(action: str, probability: float, confidence: float | None = None) -> Alternative:
+    """Static policies weigh nothing; whether they are any good is not for them to say."""
     return Alternative(
         action=action,
         value=None,
-        uncertainty=0.0,
+        uncertainty=None,
         visits=0,
         source="none",
         probability=probability,

@@ -11,6 +11,7 @@ from whet.core.ports import RunRecord, Store, TestRecord
 from whet.core.records import Alternative, Decision, Experience, Finding, Outcome, Review
 from whet.reports.highlights import highlights
 from whet.reports.model import CoverageLine, FlakyLine, FoundLine, RiskLine, RunReport, StepLine, TestLine, VisitLine
+from whet.reports.words import percent
 from whet.tools.python import Python
 
 EARLIER_VISITS = 20
@@ -62,15 +63,19 @@ def why(decision: Decision) -> str:
     wanted = _alternative(decision, decision.proposed)
     if decision.decided_by == "person":
         return f"a person {decision.review} {decision.action} for this state"
+    if decision.decided_by == "safe-default" and decision.policy.startswith("always-"):
+        return f"{decision.policy} is set, but that action cannot run here: the safe default did"
     if decision.decided_by == "safe-default" and decision.review == Review.NOT_NEEDED:
         return "nothing is known here yet: the safe default is the baseline"
     if decision.decided_by == "safe-default":
         return (
-            f"{decision.proposed} was proposed with confidence {decision.confidence:.0%}, which is too little; "
+            f"{decision.proposed} was proposed with confidence {percent(decision.confidence)}, which is too little; "
             "the safe default ran and the proposal waits for review"
         )
     if len(decision.alternatives) == 1:
         return "the only action that makes sense here"
+    if decision.confidence is None:
+        return f"settings put {decision.policy} in charge of this agent"
     if wanted is None or wanted.value is None:
         return "nothing is known of it here yet, so it was worth a try"
     if decision.explored:
@@ -93,13 +98,13 @@ def _used(experience: Experience) -> str:
     """A sentence when the decision rests on earlier visits, else nothing."""
     decision = experience.decision
     chosen = _alternative(decision, decision.action)
-    if experience.agent == "fleet-commander" or len(decision.alternatives) < 2 or chosen is None:
+    if experience.agent == "fleet-commander" or decision.decided_by != "policy" or chosen is None:
         return ""
-    if chosen.source not in ("individual", "abstract"):
+    if len(decision.alternatives) < 2 or chosen.source not in ("individual", "abstract"):
         return ""
     others = [a for a in decision.alternatives if a.action != chosen.action and a.value is not None]
     beaten = max(others, key=lambda a: a.value or 0.0, default=None)
-    told = f"{experience.agent} chose {decision.action}: {_worth(chosen)}"
+    told = f"{experience.agent} ran {decision.action}: {_worth(chosen)}"
     return told + (f"; next best {beaten.action} ({beaten.value:+.1f})." if beaten else ".")
 
 

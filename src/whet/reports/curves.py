@@ -56,9 +56,10 @@ def _axes(world: Mapping[str, Any]) -> str:
     )
 
 
-def _curve(curve: Mapping[str, Sequence[float]], colour: str) -> str:
+def _curve(curve: Mapping[str, Sequence[Any]], colour: str) -> str:
     last = curve["decisions"][-1]
-    rows = list(zip(curve["decisions"], curve["accuracy"], curve["half_width"], strict=True))
+    widths = [width or 0.0 for width in curve["half_width"]]
+    rows = list(zip(curve["decisions"], curve["accuracy"], widths, strict=True))
     upper = [f"{_x(d, last):.1f},{_y(a + h):.1f}" for d, a, h in rows]
     lower = [f"{_x(d, last):.1f},{_y(a - h):.1f}" for d, a, h in reversed(rows)]
     middle = " ".join(f"{_x(d, last):.1f},{_y(a):.1f}" for d, a, _ in rows)

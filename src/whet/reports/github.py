@@ -99,7 +99,7 @@ def _flaky(report: RunReport) -> list[str]:
          plain(", ".join(line.causes) or "cause unknown"))
         for line in report.flaky
     ]  # fmt: skip
-    return ["### Flaky tests", "", *_table(("Test", "Fails", "Failed", "Why"), rows)] if rows else []
+    return ["### Flaky tests", "", *_table(("Test", "Sure", "Failed", "Why"), rows)] if rows else []
 
 
 def _coverage(report: RunReport) -> list[str]:

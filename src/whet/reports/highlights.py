@@ -19,8 +19,8 @@ def _facts(outcome: Outcome) -> dict[str, str | None]:
         case ExecutorOutcome():
             return {
                 "tests run": f"{outcome.tests_run} of {outcome.tests_collected}",
-                "failures": str(outcome.confirmed_failures),
-                "passed when run again": _count(outcome.unconfirmed_failures),
+                "failures": str(outcome.confirmed_failures + outcome.unchecked_failures),
+                "caused by the plan": _count(outcome.unconfirmed_failures),
                 "missed": _count(outcome.missed_failures),
                 "first failure after": _seconds(outcome.first_failure_seconds),
             }

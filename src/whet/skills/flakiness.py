@@ -18,7 +18,8 @@ HICCUP = 1e-5
 # Failure rates of flaky tests lean low: Beta(1/2, 3), mean one in seven, half of them below one in twelve.
 _A, _B = 0.5, 3.0
 FLAKY_AT = 0.95
-SIGNIFICANT = 0.05
+# A hint, not a verdict: worth saying when chance alone would do it less than once in ten.
+SIGNIFICANT = 0.1
 ORDERS = frozenset({"shuffled", "reversed", "isolated", "parallel", "selected"})
 
 
@@ -109,7 +110,7 @@ def _contrast(conditions: Mapping[str, tuple[int, int]], those: frozenset[str]) 
     if not (n0 and n1 and f1) or f1 / n1 <= f0 / n0:
         return None
     p = fisher_greater(f1, n1, f0, n0)
-    if p > SIGNIFICANT:
+    if p >= SIGNIFICANT:
         return None
     return (
         f"failed {f1} of {n1} {'/'.join(sorted(those & set(conditions)))}, {f0} of {n0} in its own order (p = {p:.2g})"
@@ -128,3 +129,9 @@ def entropy(probability: float) -> float:
     if probability <= 0.0 or probability >= 1.0:
         return 0.0
     return -(probability * math.log2(probability) + (1 - probability) * math.log2(1 - probability))
+
+
+def divergence(now: float, before: float) -> float:
+    """What was learned about one test, in bits: the Kullback–Leibler divergence of the new verdict from the old."""
+    pairs = ((now, before), (1.0 - now, 1.0 - before))
+    return sum(p * math.log2(p / max(q, 1e-300)) for p, q in pairs if p > 0.0)

@@ -20,6 +20,7 @@ class Gap(Record):
     score: float
     reasons: tuple[str, ...]
     complexity: Count | None = None
+    callers: Count = 0
 
     @property
     def matters(self) -> bool:
@@ -77,6 +78,7 @@ def _gap(path: str, function: Function | None, lines: tuple[int, ...], weighing:
         score=float(score),
         reasons=tuple(reasons),
         complexity=None if function is None else function.complexity,
+        callers=callers,
     )
 
 

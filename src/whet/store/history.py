@@ -46,6 +46,12 @@ class SqlTestHistory:
         rows = self._database.read(lambda connection: connection.execute(query).all())
         return sorted(ConditionCount(row.test, row.condition, row.executions, row.failures) for row in rows)
 
+    def plain_seconds(self) -> dict[str, float]:
+        executions, seconds = func.sum(test_results.c.executions), func.sum(test_results.c.total_seconds)
+        plain = select(tests.c.test, executions, seconds).join(tests).where(test_results.c.condition == "own-order")
+        rows = self._database.read(lambda connection: connection.execute(plain.group_by(tests.c.test)).all())
+        return {test: float(total) / float(count) for test, count, total in rows}
+
     def traits(self) -> dict[str, tuple[bool | None, float | None]]:
         query = select(tests.c.test, tests.c.network, tests.c.slept_seconds)
         rows = self._database.read(lambda connection: connection.execute(query).all())

@@ -83,12 +83,13 @@ class Workplace:
     def suite_seconds(self) -> float | None:
         """What one plain run should take, from history: the sum of mean durations plus collecting.
 
-        Unknown unless nine of ten tests were timed before.
+        Unknown unless nine of ten tests were timed in a plain run before.
         """
-        records = self.records()
-        if not self.collection.ids or len(records) < 0.9 * len(self.collection.ids):
+        plain = self.history.plain_seconds()
+        timed = [plain[test] for test in self.collection.ids if test in plain]
+        if not timed or len(timed) < 0.9 * len(self.collection.ids):
             return None
-        mean = sum(r.mean_seconds for r in records.values()) / len(records)
+        mean = sum(timed) / len(timed)
         return mean * len(self.collection.ids) + self.collection.duration_seconds
 
     def limits(self) -> Limits:
@@ -111,7 +112,7 @@ class Workplace:
         run = self.suite.run(plan, self.limits(), progress)
         made = verdicts(run, condition)
         self.history.record(self.run_id, self.code_version, made)
-        if agent == self.crew[0]:  # the one that runs the suite for the user; the others run it to find out things
+        if self.crew[:1] == (agent,):  # the one that runs the suite for the user; the others run it to find out things
             self.executed.update({verdict.test: verdict for verdict in made})
         return run
 

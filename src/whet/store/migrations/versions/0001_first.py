@@ -67,7 +67,7 @@ def upgrade() -> None:
         Column("proposed", Name(), nullable=False),
         Column("action", Name(), nullable=False),
         Column("probability", Double(), nullable=False),
-        Column("confidence", Double(), nullable=False),
+        Column("confidence", Double(), nullable=True),
         Column("explored", Boolean(), nullable=False),
         Column("policy", AnyText(), nullable=False),
         Column("policy_version", AnyText(), nullable=False),
