@@ -145,7 +145,7 @@ def test_init_writes_settings_that_run_and_takes_over_others(tmp_path: Path) -> 
 def test_before_the_first_visit_there_is_a_sentence(tmp_path: Path) -> None:
     project_in(tmp_path, {})
     done = whet("status", cwd=tmp_path)
-    assert (done.returncode, done.stdout.strip()[-20:]) == (0, "Start with: whet run")
+    assert (done.returncode, done.stderr.strip()[-20:]) == (0, "Start with: whet run")
     assert not (tmp_path / ".whet").exists()
 
 

@@ -72,7 +72,7 @@ class Commander(Agent[CommanderState, CommanderOutcome, Workplace]):
         """Every visit runs the first of the crew: a fleet that stops before that has told the user nothing."""
         if self._not_begun(state):
             return (self.actions[0],)
-        if state.budget_left <= 0:
+        if _no_room(state):
             return (STOP,)
         return (*(a for a in self.actions[:-1] if self._visits(a, state) < VISITS_EACH), STOP)
 
@@ -80,7 +80,7 @@ class Commander(Agent[CommanderState, CommanderOutcome, Workplace]):
         """Everyone once, then stop."""
         if self._not_begun(state):
             return self.actions[0]
-        if state.budget_left <= 0:
+        if _no_room(state):
             return STOP
         return next((a for a in self.actions[:-1] if self._visits(a, state) == 0), STOP)
 
@@ -120,3 +120,8 @@ class Commander(Agent[CommanderState, CommanderOutcome, Workplace]):
     def _visits(self, action: Action, state: CommanderState) -> int:
         agent = self._sent_by[action.name]
         return VISITS_EACH if agent in state.blocked else state.visits[agent]
+
+
+def _no_room(state: CommanderState) -> bool:
+    """Whoever is sent runs the suite at least once: what does not fit is not begun."""
+    return state.budget_left <= 0 or (state.suites_left is not None and state.suites_left < 1)

@@ -1,5 +1,6 @@
 """coverage-analyzer: find the untested code that matters, at the price the run can pay."""
 
+import io
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,14 +17,19 @@ from whet.skills.gaps import COMPLEX, Gap, Weighing, gaps, ranges
 from whet.tools import git
 from whet.tools.coverage_data import CoverageReport, read_coverage, tests_by_file
 from whet.tools.coverage_memo import CoverageMemo
+from whet.tools.process import Limits
 from whet.tools.source import Function, functions
 from whet.tools.suite import SuitePlan, SuiteRun
 from whet.tools.workplace import Workplace
 
 # How many gaps a report names; more than this nobody reads.
 NAMED_GAPS = 15
+# Reading a report may outlast the budget by this much: what was measured is worth telling.
+REPORT_SECONDS = 60.0
 # Doubling stops when a doubled part of the suite adds less than this many points of coverage.
 SATURATED_POINTS = 1.0
+# Names that every object or container answers to.
+AMBIGUOUS = frozenset(name for kind in (object, list, dict, set, str, bytes, io.IOBase) for name in dir(kind))
 RANKED = frozenset({"gap_prioritization", "use_graph_algorithm", "report_actionable", "detailed_analysis"})
 BRANCHES = frozenset({"detailed_analysis", "gap_prioritization", "use_linear_scan"})
 CONTEXTS = frozenset({"detailed_analysis", "gap_prioritization"})
@@ -59,7 +65,7 @@ class FileLine(Record):
 
     file: str
     percent: float
-    missing: Count
+    missing: tuple[int, ...]
 
 
 class CoverageOutcome(Outcome):
@@ -171,7 +177,8 @@ class CoverageAnalyzer(Agent[CoverageState, CoverageOutcome, Workplace]):
     def value(self, state: CoverageState, action: Action, outcome: CoverageOutcome) -> Valuation:
         measures = Measures(
             expected_seconds=outcome.expected_seconds,
-            actual_seconds=outcome.duration_seconds,
+            # What ran nothing has no speed to be praised for.
+            actual_seconds=outcome.duration_seconds if outcome.tests_run else None,
             task_failed=outcome.failed is not None,
         )
         return Valuation(measures=measures, own=specialists.coverage(gaps_that_matter=outcome.gaps_named_that_matter))
@@ -225,7 +232,8 @@ def _growth(before: CoverageReport | None, after: CoverageReport | None) -> floa
 def _read(run: SuiteRun, workplace: Workplace) -> CoverageReport | None:
     if run.coverage_file is None:
         return None
-    return read_coverage(run, workplace.python, workplace.project, workplace.limits())
+    limits = Limits(timeout_seconds=max(workplace.budget.left(), REPORT_SECONDS), memory_mb=workplace.memory_mb)
+    return read_coverage(run, workplace.python, workplace.project, limits)
 
 
 def _remember(report: CoverageReport, workplace: Workplace) -> None:
@@ -257,9 +265,21 @@ def _functions(workplace: Workplace) -> dict[str, tuple[Function, ...]]:
 
 
 def _weighing(workplace: Workplace, sources: Mapping[str, Sequence[Function]]) -> Weighing:
-    callers = Counter(call for fs in sources.values() for f in fs for call in set(f.calls))
     changed = {} if workplace.changes is None else workplace.changes.files
-    return Weighing(functions=sources, changed=changed, churn=git.churn(workplace.project.root), callers=callers)
+    return Weighing(
+        functions=sources, changed=changed, churn=git.churn(workplace.project.root), callers=_callers(sources)
+    )
+
+
+def _callers(sources: Mapping[str, Sequence[Function]]) -> dict[str, int]:
+    """How many functions call a name, for names that can only mean one function of this project.
+
+    A call of `pop` may be any list's; counting it for a method of that name would be inventing.
+    """
+    every = [f for fs in sources.values() for f in fs]
+    defined = Counter(f.name.rsplit(".", 1)[-1] for f in every)
+    calls = Counter(call for f in every for call in set(f.calls))
+    return {name: calls[name] for name, times in defined.items() if times == 1 and name not in AMBIGUOUS}
 
 
 def _complexity(sources: Mapping[str, Sequence[Function]]) -> str:
@@ -292,7 +312,7 @@ def _file_lines(report: CoverageReport | None) -> tuple[FileLine, ...]:
     files = {} if report is None else report.files
     sizes = {path: len(f.executed) + len(f.missing) for path, f in files.items()}
     return tuple(
-        FileLine(file=path, percent=100.0 * len(f.executed) / sizes[path], missing=len(f.missing))
+        FileLine(file=path, percent=100.0 * len(f.executed) / sizes[path], missing=f.missing)
         for path, f in files.items()
         if sizes[path]
     )
@@ -300,12 +320,13 @@ def _file_lines(report: CoverageReport | None) -> tuple[FileLine, ...]:
 
 def _finding(gap: Gap) -> Finding:
     changed = any("changed" in reason for reason in gap.reasons)
-    where = gap.function or "module level"
+    lines = f"line{'s' if len(gap.lines) > 1 else ''} {ranges(gap.lines)}"
+    what = f"{gap.function} is not tested" if gap.untouched else f"part of {gap.function or 'the module'} is not tested"
     return Finding(
         kind="coverage-gap",
-        title=f"{gap.file}: {where} is not tested (lines {ranges(gap.lines)})",
+        title=f"{gap.file}: {what} ({lines})",
         severity="high" if changed else "medium",
-        evidence="No test ran these lines, and " + "; ".join(gap.reasons) + ".",
+        evidence=f"No test ran {lines}. Why it matters: " + "; ".join(gap.reasons) + ".",
         reproduce="coverage run -m pytest && coverage report --show-missing",
         file=gap.file,
         line=gap.lines[0],

@@ -134,7 +134,7 @@ class Executor(Agent[ExecutorState, ExecutorOutcome, Workplace]):
             flaky_test_rate=_flaky_rate(list(records.values())) if records else None,
             previous_failures=sum(r.last_outcome in FAILED for r in records.values()) if records else None,
             affected_tests=_affected_count(workplace),
-            configured_workers=workplace.configured_workers,
+            configured_workers=workplace.project.configured_workers(),
             retry_plugin=any(workplace.python.has(p) for p in _RETRY_PLUGINS),
         )
 

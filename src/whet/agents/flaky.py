@@ -25,6 +25,7 @@ from whet.core.records import (
 )
 from whet.rewards import specialists
 from whet.skills.flakiness import Traits, Verdict, divergence, entropy, flaky_probability, verdicts
+from whet.tools.project import Project
 from whet.tools.suite import SuitePlan, SuiteRun
 from whet.tools.system import cpu_count
 from whet.tools.workplace import Workplace
@@ -160,7 +161,8 @@ class FlakyHunter(Agent[FlakyState, FlakyOutcome, Workplace]):
         gained = min(1.0, outcome.information_bits / doubt) if doubt > 0 else 0.0
         measures = Measures(
             expected_seconds=outcome.expected_seconds,
-            actual_seconds=outcome.duration_seconds,
+            # What ran nothing has no speed to be praised for.
+            actual_seconds=outcome.duration_seconds if outcome.executions else None,
             task_failed=outcome.failed is not None,
         )
         own = specialists.flaky_evidence(confirmed_new=outcome.confirmed_new, evidence_gained=gained)
@@ -171,31 +173,37 @@ def _plans(action: str, known: dict[str, Verdict], workplace: Workplace) -> Iter
     rng = workplace.rng(action)
     seeds = [rng.randrange(1, 2**31) for _ in range(3)]
     suspects = tuple(v.test for v in _suspects(known.values()))
+    own = None if workplace.project.configured_workers() else 0  # as the project runs its tests, workers or not
     match action:
         case "rerun_suite":
-            return [(SuitePlan(workers=0), "own-order")] * 2
+            return [(SuitePlan(workers=own), "own-order")] * 2
         case "rerun_suspects":
-            return [(SuitePlan(select=suspects, workers=0), "own-order")] * 10
+            return [(SuitePlan(select=suspects, workers=own), "own-order")] * 10
         case "isolate_suspects":
             return [(SuitePlan(select=(test,), workers=0), "isolated") for test in suspects]
         case "shuffle_order":
-            return [(SuitePlan(order="shuffled", seed=seed, workers=0), "shuffled") for seed in seeds]
+            return [(SuitePlan(order="shuffled", seed=seed, workers=own), "shuffled") for seed in seeds]
         case "reverse_order":
-            return [(SuitePlan(order="reversed", workers=0), "reversed")] * 2
+            return [(SuitePlan(order="reversed", workers=own), "reversed")] * 2
         case "reseed":
-            return [(SuitePlan(seed=s, hash_seed=s % 4294967295, workers=0), "reseeded") for s in seeds]
+            return [(SuitePlan(seed=s, hash_seed=s % 4294967295, workers=own), "reseeded") for s in seeds]
         case "under_load":
-            return [(SuitePlan(load_processes=2 * cpu_count(), workers=0), "loaded")] * 2
+            return [(SuitePlan(load_processes=2 * cpu_count(), workers=own), "loaded")] * 2
     return []
 
 
 def _verdicts(workplace: Workplace) -> dict[str, Verdict]:
-    return verdicts_of(workplace.history, workplace.project.root, workplace.code_version)
+    return verdicts_of(workplace.history, workplace.project, workplace.code_version)
 
 
-def verdicts_of(history: TestHistory, root: Path, code_version: str) -> dict[str, Verdict]:
-    """Everything known of the flakiness of tests on one version of the code."""
-    counts = history.conditions(code_version)
+def verdicts_of(history: TestHistory, project: Project, code_version: str) -> dict[str, Verdict]:
+    """Everything known of the flakiness of tests on one version of the code.
+
+    A project that does not use workers is not judged by how its tests get on beside some.
+    """
+    own = project.configured_workers()
+    counts = [c for c in history.conditions(code_version) if own or c.condition != "parallel"]
+    root = project.root
     traits = history.traits()
     mixed = {c.test for c in counts if c.failures}
     return verdicts(

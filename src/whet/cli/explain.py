@@ -100,7 +100,9 @@ def _tell_outcome(experience: Experience | None) -> None:
     if experience is None:
         say("What came of it: not known; the run ended before the action did.")
         return
-    table("What came of it", ("measured", "value"), list(highlights(read_outcome(experience)).items()))
+    outcome = read_outcome(experience)
+    measured = experience.outcome if outcome is None else highlights(outcome)
+    table("What came of it", ("measured", "value"), list(measured.items()))
     reward = experience.reward
     say(f"\nReward: raw {reward.raw:+.2f}, shaped {reward.shaped:+.2f}, credited {reward.credited:+.2f}")
     rows = [(p.name, p.points, p.weight, p.because) for p in reward.parts]

@@ -8,6 +8,7 @@ from whet.agents.flaky import verdicts_of
 from whet.bootstrap.site import open_site
 from whet.cli.options import format_option, project_option
 from whet.cli.output import dump, require_visit, say, table
+from whet.reports.words import percent
 from whet.skills.flakiness import FLAKY_AT, Verdict
 
 
@@ -24,7 +25,7 @@ def flaky(project: Path, everything: bool, form: str) -> None:
     require_visit(site)
     with site.store() as store:
         version = site.project.code_version()
-        known = verdicts_of(store.history, site.project.root, version)
+        known = verdicts_of(store.history, site.project, version)
     shown = sorted((v for v in known.values() if _shown(v, everything)), key=lambda v: -v.probability)
     if form == "json":
         dump(
@@ -47,7 +48,7 @@ def _tell(shown: list[Verdict], known: dict[str, Verdict]) -> None:
         say(f"No flaky test among {len(known)}; each was executed at least {fewest} time(s) on this code.")
         return
     rows = [
-        (v.test, f"{v.probability:.1%}", f"{v.failures} of {v.executions}", ", ".join(h.cause for h in v.hints) or None)
+        (v.test, percent(v.probability), f"{v.failures} of {v.executions}", ", ".join(h.cause for h in v.hints) or None)
         for v in shown
     ]
     table("Flaky tests on this code", ("test", "probability", "failed", "likely cause"), rows)

@@ -1,5 +1,6 @@
 """`whet`: commands are imported only when they are used, so that help is quick."""
 
+import os
 import sys
 from importlib import import_module
 
@@ -65,4 +66,10 @@ def main() -> None:
     except OSError as error:
         where = f" ({error.filename})" if error.filename else ""
         click.echo(f"whet: {printable_lines(str(error.strerror or error) + where)}", err=True)
+        sys.exit(2)
+    except Exception as error:
+        if os.environ.get("WHET_DEBUG"):
+            raise
+        told = printable_lines(f"{type(error).__name__}: {error}")
+        click.echo(f"whet: internal error, please report it: {told}\nWHET_DEBUG=1 shows where.", err=True)
         sys.exit(2)

@@ -58,7 +58,8 @@ class Narrator:
             case Experienced(experience, findings) if experience.agent != "fleet-commander":
                 found = f", {len(findings)} new finding(s)" if findings else ""
                 seconds = float(str(experience.outcome["duration_seconds"]))
-                self._line(f"  {seconds:.1f} s, reward {experience.reward.raw:+.1f}{found}")
+                earned = "cut short" if experience.outcome.get("cut_short") else f"reward {experience.reward.raw:+.1f}"
+                self._line(f"  {seconds:.1f} s, {earned}{found}")
             case Warned(message):
                 self._line(f"note: {message}")
 

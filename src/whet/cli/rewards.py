@@ -11,7 +11,7 @@ from whet.bootstrap.site import open_site
 from whet.cli.options import format_option, project_option
 from whet.cli.output import dump, require_visit, say, table
 from whet.core.errors import WhetError
-from whet.core.records import Experience
+from whet.core.records import Experience, Outcome
 from whet.reports.compose import read_outcome
 from whet.rewards import Profile, known_weights, profile, reward_of, weight_names
 
@@ -42,7 +42,10 @@ def preview(project: Path, weights: tuple[str, ...], other: str | None, limit: i
     asked = {**now.weights, **_parsed(weights, then)}
     with site.store() as store:
         lived = store.experiences.recent(limit=limit)
-    rows = [_row(e, now.profile, dict(now.weights), then, asked) for e in lived]
+    readable = [(e, o) for e in lived if (o := read_outcome(e)) is not None]
+    if len(readable) < len(lived):
+        click.echo(f"{len(lived) - len(readable)} outcome(s) of another version of Whet are left out.", err=True)
+    rows = [_row(e, o, now.profile, dict(now.weights), then, asked) for e, o in readable]
     if form == "json":
         dump(rows)
         return
@@ -63,13 +66,18 @@ def _parsed(weights: tuple[str, ...], of: Profile) -> dict[str, float]:
 
 
 def _row(
-    experience: Experience, now: Profile, weights: dict[str, float], then: Profile, asked: dict[str, float]
+    experience: Experience,
+    outcome: Outcome,
+    now: Profile,
+    weights: dict[str, float],
+    then: Profile,
+    asked: dict[str, float],
 ) -> dict[str, Any]:
     """Valued anew from the stored state and outcome, so that both columns are made by the same code."""
     agent = agent_named(experience.agent)
     state = agent.state_type.model_validate(experience.state)
     action = agent.action(experience.decision.action)
-    valuation = agent.value(state, action, read_outcome(experience))
+    valuation = agent.value(state, action, outcome)
     return {
         "decision": experience.decision.id,
         "agent": experience.agent,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from whet.agents.flaky import verdicts_of
 from whet.bootstrap import assembly
 from whet.bootstrap.site import Site, make_state_dir, open_site
 from whet.cli.options import format_option
@@ -112,7 +113,8 @@ def _visit(site: Site, store: SqlStore, fail_on: str) -> tuple[RunReport, Workpl
         record = next(r for r in store.runs.recent(20) if r.id == place.run_id)
         code = INTERRUPTED if interrupted else _exit_code(store, record, fail_on)
         fresh = frozenset(finding.fingerprint() for finding in news)
-        return compose(store, record, fresh, place.records(), site.python, code), place
+        verdicts = verdicts_of(store.history, site.project, place.code_version).values()
+        return compose(store, record, fresh, place.records(), verdicts, site.python, code), place
 
 
 def _live(fleet: Fleet, place: Workplace) -> bool:
@@ -149,7 +151,7 @@ def _exit_code(store: SqlStore, record: RunRecord, fail_on: str) -> int:
     ended = lived[0].outcome.get("exit_code") if lived else None
     if isinstance(ended, int) and ended in _PYTEST_TROUBLE:
         return ended
-    kinds = {finding.kind for finding in settled(store, record.id)}
+    kinds = {finding.kind for finding in settled(store, record)}
     if fail_on == "failing":
         kinds &= {"failing-test", "suite-problem"}
     return 1 if kinds and fail_on != "never" else 0

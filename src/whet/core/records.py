@@ -110,6 +110,7 @@ class Outcome(Record):
     duration_seconds: Seconds
     peak_memory_mb: Annotated[float, Field(ge=0.0)] | None = None
     failed: str | None = Field(None, description="Why the tool could not do its job, as a sentence.")
+    cut_short: bool = Field(False, description="the visit's budget ended it; says nothing about the action")
     findings: tuple[Finding, ...] = ()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from whet.core.agent import Agent
 from whet.core.errors import WhetError
-from whet.core.events import Decided, Experienced, RunEnded, RunStarted
+from whet.core.events import Decided, Experienced, RunEnded, RunStarted, Warned
 from whet.core.ports import PolicySource, RunRecord, Store
 from whet.core.records import Action, Decision, Experience, Finding, Outcome, Reward, State, Valuation, now
 from whet.fleet.gate import Gate
@@ -87,7 +87,7 @@ class Fleet:
         decision = self._decide(agent, state, workplace)
         self.store.decisions.record(decision, state)
         workplace.emit(Decided(decision))
-        outcome = self._act(agent, state, agent.action(decision.action), workplace)
+        outcome = _uncensored(self._act(agent, state, agent.action(decision.action), workplace), workplace)
         new = self._note(outcome, workplace)
         after = agent.observe(workplace)
         done = agent is not self.commander or decision.action == "stop" or workplace.budget.left() <= 0
@@ -120,9 +120,13 @@ class Fleet:
 
         def dispatch(name: str) -> Dispatched:
             agent = next(a for a in self.crew if a.name == name)
-            turn = self.turn(agent, workplace)
-            inner.append(turn)
             workplace.agents_done.append(name)
+            try:
+                turn = self.turn(agent, workplace)
+            except WhetError as error:  # one agent in trouble does not end the visit
+                workplace.emit(Warned(f"{name} could not finish: {error}"))
+                return Dispatched(failed=str(error), new_findings=0)
+            inner.append(turn)
             return Dispatched(failed=turn.outcome.failed, new_findings=len(turn.new_findings))
 
         workplace.dispatch = dispatch
@@ -206,3 +210,15 @@ class Fleet:
         summary = {"turns": len(lived), "used_seconds": workplace.budget.used()}
         self.store.runs.finish(workplace.run_id, "finished" if status == "finished" else "interrupted", summary)
         workplace.emit(RunEnded(workplace.run_id, status))
+
+
+def _uncensored(outcome: Outcome, workplace: Workplace) -> Outcome:
+    """What the end of the visit's budget cut short did not fail: nothing is learned from it.
+
+    Only when it was the very first turn does the user have to know that the suite does not fit into the budget.
+    """
+    if outcome.failed is None or workplace.budget.left() > 0:
+        return outcome
+    told = outcome.findings if len(workplace.agents_done) <= 1 else ()
+    kept = tuple(f for f in outcome.findings if f.kind != "suite-problem" or f in told)
+    return outcome.model_copy(update={"failed": None, "cut_short": True, "findings": kept})

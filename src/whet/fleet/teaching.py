@@ -41,7 +41,7 @@ class Teacher:
 
     def teach(self, experience: Experience) -> float | None:
         """Learn from one experience. How far its Q-value moved; None when nothing was learned."""
-        if not self.schooling.enabled:
+        if not self.schooling.enabled or experience.outcome.get("cut_short"):
             self.store.experiences.learn(experience, None)
             return None
         lesson = self.learner(experience.agent).lesson(experience)

@@ -1,28 +1,36 @@
 """From what is stored to what is told. Says only what was measured."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+
+from pydantic import ValidationError
 
 from whet import __version__
 from whet.agents.catalogue import agent_named
 from whet.agents.coverage import CoverageOutcome
-from whet.agents.flaky import FlakyOutcome
 from whet.agents.risk import RiskOutcome
 from whet.core.ports import RunRecord, Store, TestRecord
 from whet.core.records import Alternative, Decision, Experience, Finding, Outcome, Review
 from whet.reports.highlights import highlights
 from whet.reports.model import CoverageLine, FlakyLine, FoundLine, RiskLine, RunReport, StepLine, TestLine, VisitLine
 from whet.reports.words import percent
+from whet.skills.flakiness import Verdict
 from whet.tools.python import Python
 
 EARLIER_VISITS = 20
 
 
 def compose(
-    store: Store, run: RunRecord, new: frozenset[str], records: Mapping[str, TestRecord], python: Python, exit_code: int
+    store: Store,
+    run: RunRecord,
+    new: frozenset[str],
+    records: Mapping[str, TestRecord],
+    verdicts: Iterable[Verdict],
+    python: Python,
+    exit_code: int,
 ) -> RunReport:
     """The report of one run. `new` holds the fingerprints of findings first seen in it."""
     lived = list(reversed(store.experiences.recent(limit=1000, run_id=run.id)))
-    outcomes = [(e, read_outcome(e)) for e in lived]
+    outcomes = [(e, o) for e in lived if (o := read_outcome(e)) is not None]
     return RunReport(
         project=run.project,
         run_id=run.id,
@@ -36,10 +44,10 @@ def compose(
         python_version=python.version,
         whet_version=__version__,
         tests=tuple(_test(record) for record in records.values()),
-        findings=tuple(FoundLine(finding=f, new=f.fingerprint() in new) for f in settled(store, run.id)),
+        findings=tuple(FoundLine(finding=f, new=f.fingerprint() in new) for f in settled(store, run)),
         steps=tuple(_step(e, o, run) for e, o in outcomes),
-        coverage=_coverage(outcomes),
-        flaky=_flaky(outcomes),
+        coverage=_coverage(_same_code(store, run, "coverage-analyzer")),
+        flaky=_flaky(verdicts),
         risks=_risks(outcomes),
         what_changed=tuple(_used(e) for e, _ in outcomes if _used(e)) if len(store.runs.recent(2)) > 1 else (),
         learning=_visits(store),
@@ -47,15 +55,25 @@ def compose(
     )
 
 
-def settled(store: Store, run_id: str) -> list[Finding]:
-    """The run's findings; a test that turned out flaky is no longer called failing."""
-    found = store.runs.findings(run_id)
+def settled(store: Store, run: RunRecord) -> list[Finding]:
+    """The run's findings, and those of earlier runs that still hold because the code is the same.
+
+    Failing tests are run anew each time; a test that turned out flaky is no longer called failing.
+    """
+    earlier = [r for r in store.runs.recent(EARLIER_VISITS) if r.code_version == run.code_version and r.id != run.id]
+    lasting = [f for r in earlier for f in store.runs.findings(r.id) if f.kind in ("coverage-gap", "flaky-test")]
+    by_print = {f.fingerprint(): f for f in (*reversed(lasting), *reversed(store.runs.findings(run.id)))}
+    found = list(reversed(by_print.values()))
     flaky = {f.test for f in found if f.kind == "flaky-test"}
     return [f for f in found if f.kind != "failing-test" or f.test not in flaky]
 
 
-def read_outcome(experience: Experience) -> Outcome:
-    return agent_named(experience.agent).outcome_type.model_validate(experience.outcome)
+def read_outcome(experience: Experience) -> Outcome | None:
+    """None when another version of Whet recorded it in a form that is not known here."""
+    try:
+        return agent_named(experience.agent).outcome_type.model_validate(experience.outcome)
+    except ValidationError:
+        return None
 
 
 def why(decision: Decision) -> str:
@@ -147,18 +165,17 @@ def _coverage(outcomes: Sequence[tuple[Experience, Outcome]]) -> tuple[CoverageL
     measured = [o for _, o in outcomes if isinstance(o, CoverageOutcome) and o.files]
     if not measured:
         return None
-    gaps: dict[str, set[int]] = {}
-    for gap in measured[-1].top_gaps:
-        gaps.setdefault(gap.file, set()).update(gap.lines)
-    return tuple(
-        CoverageLine(path=f.file, percent=f.percent, missing=tuple(sorted(gaps.get(f.file, ()))))
-        for f in measured[-1].files
-    )
+    return tuple(CoverageLine(path=f.file, percent=f.percent, missing=f.missing) for f in measured[-1].files)
 
 
-def _flaky(outcomes: Sequence[tuple[Experience, Outcome]]) -> tuple[FlakyLine, ...]:
-    hunts = [o for _, o in outcomes if isinstance(o, FlakyOutcome)]
-    found = hunts[-1].verdicts if hunts else ()
+def _same_code(store: Store, run: RunRecord, agent: str) -> list[tuple[Experience, Outcome]]:
+    """What an agent lived on this version of the code, oldest first."""
+    same = {r.id for r in store.runs.recent(EARLIER_VISITS) if r.code_version == run.code_version}
+    lived = [e for e in reversed(store.experiences.recent(agent, 100)) if e.run_id in same]
+    return [(e, o) for e in lived if (o := read_outcome(e)) is not None]
+
+
+def _flaky(verdicts: Iterable[Verdict]) -> tuple[FlakyLine, ...]:
     return tuple(
         FlakyLine(
             test=v.test,
@@ -167,7 +184,7 @@ def _flaky(outcomes: Sequence[tuple[Experience, Outcome]]) -> tuple[FlakyLine, .
             executions=v.executions,
             causes=tuple(f"{h.cause}: {h.because}" for h in v.hints),
         )
-        for v in found
+        for v in sorted(verdicts, key=lambda v: -v.probability)
         if 0 < v.failures < v.executions
     )
 

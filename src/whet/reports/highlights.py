@@ -11,6 +11,8 @@ from whet.core.records import Outcome
 def highlights(outcome: Outcome) -> dict[str, str]:
     facts = _facts(outcome)
     told = {name: value for name, value in facts.items() if value is not None}
+    if outcome.cut_short:
+        told["cut short"] = "by the end of the budget; nothing was learned from it"
     return told if outcome.failed is None else {**told, "problem": outcome.failed}
 
 

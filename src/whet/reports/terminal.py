@@ -90,7 +90,7 @@ def print_decisions(report: RunReport, console: Console) -> None:
         if step.agent == COMMANDER:
             continue
         what = f"{safe(step.action_summary)} ({decider(step)})\n[dim]{safe(step.why)}[/]"
-        table.add_row(safe(step.agent), percent(step.confidence), points(step.reward_credited), what)
+        table.add_row(safe(step.agent), percent(step.confidence), points(step.reward_raw), what)
     console.print(table)
     sent = [step.action_summary for step in report.steps if step.agent == COMMANDER]
     if sent:

@@ -21,6 +21,7 @@ class Gap(Record):
     reasons: tuple[str, ...]
     complexity: Count | None = None
     callers: Count = 0
+    untouched: bool = False
 
     @property
     def matters(self) -> bool:
@@ -79,6 +80,7 @@ def _gap(path: str, function: Function | None, lines: tuple[int, ...], weighing:
         reasons=tuple(reasons),
         complexity=None if function is None else function.complexity,
         callers=callers,
+        untouched=function is not None and function.body in lines,
     )
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 from collections.abc import Iterator
 from fnmatch import fnmatch
 from pathlib import Path
@@ -32,6 +33,9 @@ TEST_DIRECTORIES = frozenset({"tests", "test"})
 NOT_SOURCE = frozenset({"conftest.py", "setup.py", "noxfile.py"})
 
 
+_WORKERS_IN_CONFIG = re.compile(r"addopts[^\[]*?(?:-n[ =]?|--numprocesses[ =])(?:\d+|auto|logical)", re.DOTALL)
+
+
 class Project:
     """A directory with Python code and tests."""
 
@@ -53,6 +57,11 @@ class Project:
                 path = os.fsencode(file.relative_to(self.root))
                 digest.update(b"%d:%s%s" % (len(path), path, _content_digest(file)))
         return digest.hexdigest()
+
+    def configured_workers(self) -> bool:
+        """Whether the project itself asks for pytest-xdist workers."""
+        files = [self.root / name for name in ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")]
+        return any(_WORKERS_IN_CONFIG.search(f.read_text(errors="replace")) for f in files if f.is_file())
 
     def test_files(self) -> tuple[Path, ...]:
         """Files pytest would collect by its default names."""

@@ -1,7 +1,6 @@
 """What an agent works on: one project, its tools, its history, and what is left of the budget."""
 
 import random
-import re
 import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -19,8 +18,6 @@ from whet.tools.python import Python
 from whet.tools.suite import Suite, SuitePlan, SuiteRun, TestResult
 
 FAILED = frozenset({"failed", "error"})
-_CONFIG_FILES = ("pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
-_WORKERS_IN_CONFIG = re.compile(r"addopts.*?(?:-n[ =]?|--numprocesses[ =])(?:\d+|auto|logical)", re.DOTALL)
 # A suite shorter than this is "fast": starting workers costs more than they save.
 _FAST_SECONDS, _SLOW_SECONDS = 5.0, 60.0
 _TIGHT_SHARE = 2.0  # the budget is tight when fewer than two plain runs of the suite fit into it
@@ -68,12 +65,6 @@ class Workplace:
     @cached_property
     def changes(self) -> "git.Changes | None":
         return git.changes(self.project.root)
-
-    @cached_property
-    def configured_workers(self) -> bool:
-        """Whether the project itself asks for pytest-xdist workers."""
-        texts = (self.project.root / name for name in _CONFIG_FILES)
-        return any(_WORKERS_IN_CONFIG.search(t.read_text(errors="replace")) for t in texts if t.is_file())
 
     def records(self) -> dict[str, TestRecord]:
         """What is known of the tests that exist now."""
