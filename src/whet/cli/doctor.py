@@ -43,7 +43,7 @@ def _checks(site: Site) -> Iterator[Check]:
         else:
             lost = {"coverage": "coverage gaps and risk", "pytest-xdist": "parallel runs"}.get(package, "everything")
             yield package, "missing" if needed else "note", f"without it no {lost}. Install it: {install} {package}"
-    history = git.head(site.project.root) is not None
+    history = git.changes(site.project.root) is not None
     yield "git", "ok" if history else "note", "history is used" if history else "no git history here, or no git"
     yield _store(site)
     for key in unused_keys(site.settings):

@@ -1,5 +1,6 @@
 """The report in a terminal. Colours and boxes only where a person looks at one."""
 
+from collections import Counter
 from collections.abc import Iterable
 
 from rich.box import SIMPLE_HEAD
@@ -26,6 +27,8 @@ COLOURS = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cy
 GAPS = 8
 COMMANDER = "fleet-commander"
 EVIDENCE_LINES = 6
+# One cause often breaks hundreds of tests; ten of a kind show what it is.
+FINDINGS_EACH = 10
 
 
 def print_report(report: RunReport, console: Console | None = None) -> None:
@@ -51,8 +54,14 @@ def print_headline(report: RunReport, console: Console) -> None:
 def print_findings(report: RunReport, console: Console) -> None:
     if report.findings:
         _title(console, "Findings")
+    shown: Counter[str] = Counter()
     for found in by_urgency(report.findings):
-        _finding(found, console)
+        shown[found.finding.kind] += 1
+        if shown[found.finding.kind] <= FINDINGS_EACH:
+            _finding(found, console)
+    for kind, count in shown.items():
+        if count > FINDINGS_EACH:
+            _line(console, f"  [dim]… and {count - FINDINGS_EACH} more of kind {kind}, in the HTML report[/]")
 
 
 def print_flaky(report: RunReport, console: Console) -> None:
@@ -66,7 +75,7 @@ def print_flaky(report: RunReport, console: Console) -> None:
 def print_gaps(report: RunReport, console: Console) -> None:
     _title(console, "Coverage gaps")
     if report.coverage is None:
-        _line(console, "  Coverage is unknown: it was not measured.")
+        _line(console, "  Coverage is unknown: it was not measured, or there is no source beside the tests.")
         return
     gaps = sorted((line for line in report.coverage if line.missing), key=lambda line: -len(line.missing))
     for line in gaps[:GAPS]:
