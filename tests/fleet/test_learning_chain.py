@@ -17,12 +17,12 @@ from whet.tools.suite import Suite
 EXECUTOR = "test-executor"
 SUITE = """
     import time
-    def test_a(): time.sleep(0.6)
+    def test_a(): time.sleep(3.0)
     def test_b(): pass
     def test_c(): assert False
 """
-# The reward's own weights, and one under which showing failures early is worth nothing and time everything.
-EARLY_COUNTS: dict[str, float] = {}
+# Weights under which showing failures early is what counts, and such under which showing failures early is worth nothing and time everything.
+EARLY_COUNTS = {"early_failures": 3.0}
 TIME_COUNTS = {"early_failures": 0.0, "execution_speed": 10.0}
 
 

@@ -30,6 +30,10 @@ class Valuing:
     team_share: float
     discount: float
 
+    def described(self) -> dict[str, Any]:
+        """To tell later whether a reward was earned under the same rules."""
+        return {"profile": self.profile.name, "weights": dict(sorted(self.weights.items()))}
+
 
 @dataclass(frozen=True)
 class Turn:
@@ -105,9 +109,20 @@ class Fleet:
             seed=workplace.seed,
             started_at=now(),
         )
+        self._warn_of_new_rules(workplace)
         self.store.runs.start(record)
         tests = len(workplace.collection.ids)
         workplace.emit(RunStarted(workplace.run_id, workplace.project.name, tests, workplace.budget.total_seconds))
+
+    def _warn_of_new_rules(self, workplace: Workplace) -> None:
+        """Values learned under other rewards are not comparable; new outcomes overrule them, but not at once."""
+        before = next((run.summary.get("rewards") for run in self.store.runs.recent(1)), None)
+        if before not in (None, self.valuing.described()):
+            workplace.emit(
+                Warned(
+                    "The reward rules changed since the last visit; what was learned under the old ones fades slowly."
+                )
+            )
 
     def _meet_obstacles(self, workplace: Workplace) -> None:
         workplace.crew = tuple(agent.name for agent in self.crew)
@@ -207,7 +222,8 @@ class Fleet:
             self.teacher.replay(agent, workplace.seed)
         self.teacher.transfer(lived)
         self.teacher.note(workplace.run_id, lived, moves)
-        summary = {"turns": len(lived), "used_seconds": workplace.budget.used()}
+        used = workplace.budget.used()
+        summary = {"turns": len(lived), "used_seconds": used, "rewards": self.valuing.described()}
         self.store.runs.finish(workplace.run_id, "finished" if status == "finished" else "interrupted", summary)
         workplace.emit(RunEnded(workplace.run_id, status))
 
