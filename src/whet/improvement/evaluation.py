@@ -147,8 +147,12 @@ def judge(world: World, profile: Profile, weights: Mapping[str, float], course: 
         safe_default=_safe_default(there),
         statics=statics,
         best_static=max(statics, key=lambda s: s.mean_reward),
-        best_possible_reward=float(np.mean([spot.best for spot in there])),
+        best_possible_reward=_possible(there),
     )
+
+
+def _possible(there: Sequence[Spot]) -> float:
+    return float(np.mean([spot.best for spot in there]))
 
 
 def _static(action: str, there: Sequence[Spot]) -> Static:
@@ -179,10 +183,9 @@ def _random(there: Sequence[Spot]) -> Static:
 
 @dataclass(frozen=True)
 class _Log:
-    """One seed: per decision whether it was right, its true mean reward, and the confidence stated."""
+    """One seed: per decision whether it was right, what it gave away, and the confidence stated."""
 
     right: Matrix
-    reward: Matrix
     regret: Matrix
     confidence: Matrix
 
@@ -196,7 +199,8 @@ def _learned(name: str, world: World, there: Sequence[Spot], course: Course) -> 
         accuracy=float(tails.mean()),
         accuracy_half_width=_half_width(tails),
         untrained_accuracy=_untrained(name, world, there, course),
-        mean_reward=float(np.stack([log.reward[-TAIL:] for log in logs]).mean()),
+        # By regret, so that the luck of which states came up does not count.
+        mean_reward=_possible(there) - float(np.stack([log.regret[-TAIL:] for log in logs]).mean()),
         regret=float(np.stack([log.regret for log in logs]).sum(axis=1).mean()),
         curve=_curve(right),
         calibration_error=calibration_error(
@@ -212,7 +216,7 @@ def _walk(name: str, world: World, there: Sequence[Spot], course: Course, seed: 
     hierarchy = Hierarchy(world.agent, agent_named(world.agent).category, tables)
     policy, schedule = _policy(name, hierarchy, course, rng)
     learner = QLearner(hierarchy, rates=course.rates)
-    rows = np.empty((course.decisions, 4))
+    rows = np.empty((course.decisions, 3))
     for turn in range(course.decisions):
         spot = there[int(rng.integers(len(there)))]
         choice = policy.choose(spot.state, spot.allowed)
@@ -222,9 +226,8 @@ def _walk(name: str, world: World, there: Sequence[Spot], course: Course, seed: 
         tables.learn(learner.lesson_at(spot.place, choice.action, kind, reward, rate, averaged=average))
         if schedule is not None:
             schedule.observe(reward)
-        mean = spot.means[choice.action]
         sure = next(a.confidence for a in choice.alternatives if a.action == choice.action)
-        rows[turn] = spot.right(choice.action), mean, spot.best - mean, sure
+        rows[turn] = spot.right(choice.action), spot.best - spot.means[choice.action], sure
     return _Log(*rows.T)
 
 
