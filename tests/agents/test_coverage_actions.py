@@ -5,8 +5,9 @@ from pathlib import Path
 import pytest
 from tests.agents.workplaces import SmallProject, remembered, without
 
-from whet.agents.coverage import CoverageAnalyzer, CoverageOutcome, CoverageState
+from whet.agents.coverage import CoverageAnalyzer, CoverageOutcome, CoverageState, _callers
 from whet.core.records import ActionKind
+from whet.tools.source import Function
 from whet.tools.workplace import Workplace
 
 ANALYZER = CoverageAnalyzer()
@@ -105,3 +106,15 @@ def test_without_coverage_the_obstacle_says_how_to_install_it(tmp_path: Path) ->
         obstacle = ANALYZER.obstacle(place)
     assert obstacle is not None
     assert obstacle.endswith(f"Install it: {place.python.path} -m pip install coverage")
+
+
+def function(name: str, *calls: str) -> Function:
+    return Function(name=name, start=1, definition=1, body=2, end=3, complexity=1, calls=calls)
+
+
+def test_callers_are_counted_only_where_a_name_can_mean_one_function() -> None:
+    sources = {
+        "a.py": (function("Stack.pop"), function("rare", "pop", "twice", "helper")),
+        "b.py": (function("twice"), function("Other.twice"), function("helper"), function("user", "helper", "pop")),
+    }
+    assert _callers(sources) == {"rare": 0, "helper": 2, "user": 0}

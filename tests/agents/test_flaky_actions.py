@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from tests.agents.workplaces import SmallProject
 
-from whet.agents.flaky import FlakyHunter, FlakyOutcome
+from whet.agents.flaky import FlakyHunter, FlakyOutcome, _plans, verdicts_of
+from whet.core.ports import TestVerdict
 from whet.tools.suite import SuitePlan
 from whet.tools.workplace import Workplace
 
@@ -107,3 +108,28 @@ def test_nothing_failed_so_nothing_is_said_of_failures(tmp_path: Path) -> None:
     assert (state.test_failure_rate, state.avg_execution_time_ms, state.execution_variance_ms) == (None, None, None)
     assert (state.depends_on_network, state.has_timing_dependency, state.failure_pattern) == (None, None, "none")
     assert {a.name for a in HUNTER.allowed(state)}.isdisjoint({"rerun_suspects", "isolate_suspects", "trust_history"})
+
+
+def test_every_order_and_every_seed_is_another(tmp_path: Path) -> None:
+    project = SmallProject(tmp_path, {"test_one.py": "def test_one(): pass\n"})
+    with project.workplace() as place:
+        for action in ("shuffle_order", "reseed"):
+            seeds = {plan.seed for plan, _ in _plans(action, {}, place)}
+            assert len(seeds) == 3, action
+
+
+def judged(project: SmallProject) -> set[str]:
+    with project.workplace() as place:
+        passed = TestVerdict(test="t", outcome="passed", duration_seconds=0.1, condition="own-order")
+        failed = TestVerdict(test="t", outcome="failed", duration_seconds=0.1, condition="parallel")
+        place.history.record("run", "code", [passed] * 5 + [failed] * 3)
+        return {test for test, v in verdicts_of(place.history, place.project, "code").items() if v.flaky}
+
+
+def test_workers_nobody_asked_for_do_not_make_a_test_flaky(tmp_path: Path) -> None:
+    assert judged(SmallProject(tmp_path, {"test_one.py": "def test_one(): pass\n"})) == set()
+
+
+def test_workers_the_project_asks_for_do(tmp_path: Path) -> None:
+    files = {"test_one.py": "def test_one(): pass\n", "pytest.ini": "[pytest]\naddopts = -n 2\n"}
+    assert judged(SmallProject(tmp_path, files)) == {"t"}
