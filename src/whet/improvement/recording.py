@@ -116,6 +116,7 @@ class _Studio:
         self.order, self.copy, self.open_store, self.tell = order, copy, open_store, tell
         self.rng = random.Random(order.seed)  # noqa: S311 - not for secrets
         self.tried: set[tuple[Path, Mutation]] = set()
+        self.patience_seconds = _ACTION_SECONDS  # a mutation may loop for ever; shortened once the suite is timed
 
     def contexts(self) -> Iterator[Context]:
         with Suite(self.copy, self.order.python) as suite, tempfile.TemporaryDirectory() as states:
@@ -144,6 +145,7 @@ class _Studio:
             plain = place.run("test-executor", SuitePlan(), "own-order")
             if run.coverage_file is not None:
                 place.history.cover(place.code_version, tests_by_file(run.coverage_file, self.copy.root))
+            self.patience_seconds = 30.0 + 5 * plain.duration_seconds
             self.tell(f"{len(plain.tests)} tests, {plain.duration_seconds:.1f} s, {len(failures(plain))} failing")
         return state_dir
 
@@ -182,7 +184,8 @@ class _Studio:
         return None
 
     def _noticed(self, suite: Suite) -> bool:
-        run = suite.run(SuitePlan(), Limits(timeout_seconds=_ACTION_SECONDS, memory_mb=self.order.memory_mb))
+        limits = Limits(timeout_seconds=self.patience_seconds, memory_mb=self.order.memory_mb)
+        run = suite.run(SuitePlan(), limits)
         failed = len(failures(run))
         return run.problem() is None and 0 < failed <= _NOTICED_BY_AT_MOST * max(len(run.tests), 1)
 

@@ -17,6 +17,7 @@ from whet.skills.flakiness import Verdict
 from whet.tools.python import Python
 
 EARLIER_VISITS = 20
+KNOWN_SHOWN = 3
 
 
 def compose(
@@ -98,7 +99,8 @@ def why(decision: Decision) -> str:
         return "nothing is known of it here yet, so it was worth a try"
     if decision.explored:
         best = max((a for a in decision.alternatives if a.value is not None), key=lambda a: a.value or 0.0)
-        return f"{_worth(wanted)}; tried again although {best.action} promises more ({best.value:+.1f})"
+        again = "tried again" if wanted.visits else "worth a try"
+        return f"{_worth(wanted)}; {again} although {best.action} promises more ({best.value:+.1f})"
     return f"{_worth(wanted)}, the most of {len(decision.alternatives)} actions"
 
 
@@ -113,17 +115,14 @@ def _worth(alternative: Alternative) -> str:
 
 
 def _used(experience: Experience) -> str:
-    """A sentence when the decision rests on earlier visits, else nothing."""
+    """What the agent knew of its own when it decided, and what it made of it; nothing when it knew nothing."""
     decision = experience.decision
-    chosen = _alternative(decision, decision.action)
-    if experience.agent == "fleet-commander" or decision.decided_by != "policy" or chosen is None:
+    known = [a for a in decision.alternatives if a.source in ("individual", "abstract") and a.value is not None]
+    if experience.agent == "fleet-commander" or not known:
         return ""
-    if len(decision.alternatives) < 2 or chosen.source not in ("individual", "abstract"):
-        return ""
-    others = [a for a in decision.alternatives if a.action != chosen.action and a.value is not None]
-    beaten = max(others, key=lambda a: a.value or 0.0, default=None)
-    told = f"{experience.agent} ran {decision.action}: {_worth(chosen)}"
-    return told + (f"; next best {beaten.action} ({beaten.value:+.1f})." if beaten else ".")
+    best = sorted(known, key=lambda a: -(a.value or 0.0))[:KNOWN_SHOWN]
+    told = ", ".join(f"{a.action} {a.value:+.1f}" for a in best)
+    return f"{experience.agent} knew {told}; it ran {decision.action}: {why(decision)}."
 
 
 def _alternative(decision: Decision, action: str) -> Alternative | None:
