@@ -83,3 +83,25 @@ def test_methods_that_need_a_map_or_a_change_are_left_out_without_them(tmp_path:
     assert names(ANALYZER.actions) - names(ANALYZER.allowed(without_map)) == {"assess_by_coverage"}
     unchanged = changed.model_copy(update={"changed_files": 0, "changed_lines": 0})
     assert names(ANALYZER.allowed(unchanged)) == {"assess_by_history", "assess_by_churn"}
+
+
+def test_a_test_that_passed_on_the_same_code_is_not_blamed_on_the_change(tmp_path: Path) -> None:
+    project = project_with(tmp_path)
+    with project.workplace() as place:
+        place.history.record("earlier", place.code_version, [remembered("test_all.py::test_3", "passed")])
+        outcome = ANALYZER.act(ANALYZER.observe(place), ANALYZER.action("assess_by_coverage"), place)
+    assert (outcome.failures_in_slice, outcome.findings) == (1, ())
+
+
+def test_the_prediction_does_not_read_the_answer(tmp_path: Path) -> None:
+    """Failures on the present code are what is to be predicted; only earlier code is history."""
+    project = project_with(tmp_path)
+    with project.workplace() as place:
+        failed = [remembered(f"test_all.py::test_{i}", "failed" if i == 3 else "passed") for i in range(5)]
+        place.history.record("now", place.code_version, failed)
+        here = ANALYZER.act(ANALYZER.observe(place), ANALYZER.action("assess_by_history"), place)
+        place.history.record("before", "older code", failed)
+        knowing = ANALYZER.act(ANALYZER.observe(place), ANALYZER.action("assess_by_history"), place)
+    assert len({risk.risk for risk in here.top}) == 1
+    assert knowing.top[0].test == "test_all.py::test_3"
+    assert (here.regressions, knowing.regressions) == (0, 0)

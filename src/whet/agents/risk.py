@@ -31,6 +31,8 @@ from whet.tools.workplace import FAILED, Workplace, failures
 # The slice of the suite that is run to test the prediction.
 SLICE = 0.2
 NAMED_RISKS = 20
+# From here on a test runs changed lines (skills.risk.by_coverage).
+REACHES = 0.5
 _METHODS = {
     "assess_by_coverage": methods.by_coverage,
     "assess_by_diff": methods.by_diff,
@@ -126,7 +128,8 @@ class RiskAnalyzer(Agent[RiskState, RiskOutcome, Workplace]):
         started = time.monotonic()
         known = {t for t, r in workplace.records().items() if r.same_code_failures and r.last_outcome in FAILED}
         earlier = _earlier(workplace.records())
-        risks = methods.ranked(_METHODS[action.name](_evidence(workplace, earlier)))
+        evidence = _evidence(workplace, earlier)
+        risks = methods.ranked(_METHODS[action.name](evidence))
         size = max(1, round(SLICE * len(risks)))
         plan = SuitePlan(select=tuple(r.test for r in risks[:size]))
         run = workplace.run(self.name, plan, "selected", "trying the riskiest tests")
@@ -136,7 +139,7 @@ class RiskAnalyzer(Agent[RiskState, RiskOutcome, Workplace]):
             duration_seconds=time.monotonic() - started,
             peak_memory_mb=run.peak_memory_mb,
             failed=run.problem(),
-            findings=_findings(risks, caught, workplace),
+            findings=_findings(caught, evidence, workplace),
             tests_ranked=len(risks),
             tests_run=len(run.tests),
             failures_in_slice=len(caught),
@@ -192,20 +195,21 @@ def _evidence(workplace: Workplace, earlier: Mapping[str, TestRecord]) -> Eviden
     )
 
 
-def _findings(risks: list[Risk], caught: set[str], workplace: Workplace) -> tuple[Finding, ...]:
-    """One finding for the change: tests that reach it and fail. A risk nobody saw come true is not a finding."""
-    changes = workplace.changes
-    hit = [
-        r for r in risks if r.test in caught and "changed" in r.because and not r.because.endswith("no changed code")
-    ]
-    if changes is None or not changes.files or not hit:
+def _findings(caught: set[str], evidence: Evidence, workplace: Workplace) -> tuple[Finding, ...]:
+    """One finding for the change: tests that reach it and fail every time on this code.
+
+    A risk nobody saw come true is not a finding, and neither is a test that has passed on the same code.
+    """
+    changes, reach, records = workplace.changes, methods.by_coverage(evidence), workplace.records()
+    hit = [reach[t] for t in sorted(caught) if reach[t].risk >= REACHES and _always_fails(records.get(t))]
+    if changes is None or not changes.files or not evidence.covered or not hit:
         return ()
     file = max(changes.files, key=lambda f: (f.endswith(".py"), len(changes.files[f])))
     tests = ", ".join(r.test for r in hit[:3]) + (f" and {len(hit) - 3} more" if len(hit) > 3 else "")
     return (
         Finding(
             kind="risky-change",
-            title=f"The change since {changes.base[:12]} breaks {len(hit)} test(s) that reach it",
+            title=f"The change since {changes.base[:12]} reaches {len(hit)} failing test(s)",
             severity="high",
             evidence=f"{tests}: {hit[0].because}.",
             reproduce=shlex.join(["git", "diff", changes.base[:12], "--", file]),
@@ -213,3 +217,7 @@ def _findings(risks: list[Risk], caught: set[str], workplace: Workplace) -> tupl
             line=min(changes.files[file], default=None),
         ),
     )
+
+
+def _always_fails(record: TestRecord | None) -> bool:
+    return record is not None and 0 < record.same_code_failures == record.same_code_executions
