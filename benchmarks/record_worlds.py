@@ -28,7 +28,7 @@ def main() -> None:
     workdir: Path = arguments.workdir
     workdir.mkdir(parents=True, exist_ok=True)
     _environment(workdir)
-    folders = [_shop(workdir), *(_unpacked(workdir, requirement) for requirement in PROJECTS)]
+    folders = [*(_unpacked(workdir, requirement) for requirement in PROJECTS), _shop(workdir)]
     for agent in AGENTS:
         for folder in folders:
             _record(workdir, folder, agent, arguments.repeats)

@@ -2,6 +2,7 @@
 
 import random
 import shlex
+import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -108,8 +109,9 @@ class Workplace:
         return run
 
     def reproduce(self, test: str) -> str:
-        """What to paste to see this one test again."""
-        return shlex.join([str(self.python.path), "-m", "pytest", test])
+        """What to paste in the project's directory to see this one test again."""
+        active = shutil.which("python") == str(self.python.path)
+        return shlex.join(["python" if active else str(self.python.path), "-m", "pytest", test])
 
     def situation(self) -> Situation:
         """The abstract state every agent shares."""
