@@ -161,7 +161,7 @@ def _step(experience: Experience, outcome: Outcome, run: RunRecord) -> StepLine:
 
 
 def _coverage(outcomes: Sequence[tuple[Experience, Outcome]]) -> tuple[CoverageLine, ...] | None:
-    measured = [o for _, o in outcomes if isinstance(o, CoverageOutcome) and o.files]
+    measured = [o for _, o in outcomes if isinstance(o, CoverageOutcome) and o.files and not o.lower_bound]
     if not measured:
         return None
     return tuple(CoverageLine(path=f.file, percent=f.percent, missing=f.missing) for f in measured[-1].files)

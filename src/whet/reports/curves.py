@@ -71,9 +71,10 @@ def _curve(curve: Mapping[str, Sequence[Any]], colour: str) -> str:
 
 def _level(accuracy: float, name: str) -> str:
     y = _y(accuracy)
+    text_y = y + 12 if accuracy > 0.9 else y - 3  # above the line there is no room at the top
     return (
         f"<line class='base' x1='{_LEFT}' x2='{_WIDTH - 8}' y1='{y:.1f}' y2='{y:.1f}'/>"
-        f"<text x='{_WIDTH - 70}' y='{y - 3:.1f}'>{name}</text>"
+        f"<text x='{_WIDTH - 70}' y='{text_y:.1f}'>{name}</text>"
     )
 
 

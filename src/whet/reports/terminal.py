@@ -75,7 +75,10 @@ def print_flaky(report: RunReport, console: Console) -> None:
 def print_gaps(report: RunReport, console: Console) -> None:
     _title(console, "Coverage gaps")
     if report.coverage is None:
-        _line(console, "  Coverage is unknown: it was not measured, or there is no source beside the tests.")
+        _line(
+            console,
+            "  Coverage is unknown: it was not measured on the whole suite, or there is no source beside the tests.",
+        )
         return
     gaps = sorted((line for line in report.coverage if line.missing), key=lambda line: -len(line.missing))
     for line in gaps[:GAPS]:
