@@ -43,7 +43,7 @@ class Narrator:
         match event:
             case RunStarted():
                 minutes = event.budget_seconds / 60
-                self._line(f"{event.project}: {event.tests} tests, up to {minutes:g} minutes")
+                self._line(f"{event.project}: {event.tests} tests, up to {minutes:g} min")
             case Decided(decision) if decision.agent != "fleet-commander":
                 by = {"policy": "", "safe-default": " (safe default)", "person": " (your word)"}[decision.decided_by]
                 self._line(f"{decision.agent} → {decision.action}{by}")

@@ -89,7 +89,7 @@ def why(decision: Decision) -> str:
     if decision.decided_by == "safe-default":
         return (
             f"{decision.proposed} was proposed with confidence {percent(decision.confidence)}, which is too little; "
-            "the safe default ran and the proposal waits for review"
+            "the safe default runs instead, and the proposal waits for review"
         )
     if len(decision.alternatives) == 1:
         return "the only action that makes sense here"
