@@ -62,8 +62,11 @@ def _record(workdir: Path, folder: str, agent: str, repeats: int) -> None:
     if target.exists():
         return
     whet = shutil.which("whet", path=str(Path(sys.executable).parent)) or "whet"
-    mutants = "1" if agent == "flaky-test-hunter" else "2"
-    command = [whet, "record", folder, "--agent", agent, "--repeats", str(repeats), "--mutants", mutants]
+    if agent == "flaky-test-hunter":  # each of its actions runs the suite several times
+        repeats, mutants = min(repeats, 2), 1
+    else:
+        mutants = 2
+    command = [whet, "record", folder, "--agent", agent, "--repeats", str(repeats), "--mutants", str(mutants)]
     command += ["--python", "env/bin/python", "--out", f"{project}-{agent}.json"]
     command += ["--tuning"] if project in TUNING else []
     subprocess.run(command, cwd=workdir, check=True)
