@@ -9,7 +9,7 @@ from tests.agents.workplaces import SmallProject
 from tests.fleet.test_fleet_runs import visit
 
 from whet.agents.catalogue import COMMANDER
-from whet.agents.commander import STOP, CommanderState
+from whet.agents.commander import STOP, CommanderOutcome, CommanderState
 from whet.core.events import Event, Warned
 from whet.core.records import Finding, Outcome, Situation
 from whet.fleet.loop import _uncensored
@@ -78,3 +78,11 @@ def test_other_reward_rules_than_last_time_are_mentioned(tmp_path: Path) -> None
     warned = [e.message for e in heard if isinstance(e, Warned)]
     assert (before, len(warned)) == ([], 1)
     assert "reward rules changed" in warned[0]
+
+
+@pytest.mark.parametrize(("seconds", "points"), [(10.0, 0.0), (15.0, -10.0)])
+def test_overrunning_the_room_that_was_left_costs(seconds: float, points: float) -> None:
+    """Fifteen seconds where ten were left: half too long, at 20 points for the whole."""
+    outcome = CommanderOutcome(duration_seconds=seconds, agent="test-executor", new_findings=0, room_seconds=10.0)
+    own = {p.name: p.points for p in COMMANDER.value(state(5.0), COMMANDER.actions[0], outcome).own}
+    assert own["budget_overrun"] == pytest.approx(points)

@@ -35,6 +35,7 @@ class CommanderState(State):
 class CommanderOutcome(Outcome):
     agent: str | None
     new_findings: Count | None
+    room_seconds: Seconds | None = Field(None, description="what was left of the budget when the agent was sent")
     suite_seconds: Seconds | None = Field(None, description="what one plain run of the suite takes, for comparison")
 
 
@@ -88,20 +89,23 @@ class Commander(Agent[CommanderState, CommanderOutcome, Workplace]):
         agent = self._sent_by.get(action.name)
         if agent is None or workplace.dispatch is None:
             return CommanderOutcome(duration_seconds=0.0, agent=None, new_findings=None)
-        before = workplace.budget.used()
+        before, room = workplace.budget.used(), workplace.budget.left()
         done = workplace.dispatch(agent)
         return CommanderOutcome(
             duration_seconds=workplace.budget.used() - before,
             failed=done.failed,
             agent=agent,
             new_findings=done.new_findings,
+            room_seconds=room,
             suite_seconds=workplace.suite_seconds(),
         )
 
     def value(self, state: CommanderState, action: Action, outcome: CommanderOutcome) -> Valuation:
         sent = outcome.agent is not None
         own = specialists.command(
-            new_findings=outcome.new_findings, used_seconds=outcome.duration_seconds if sent else None
+            new_findings=outcome.new_findings,
+            used_seconds=outcome.duration_seconds if sent else None,
+            budget_seconds=outcome.room_seconds,
         )
         measures = Measures(
             expected_seconds=outcome.suite_seconds,

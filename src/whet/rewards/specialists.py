@@ -29,7 +29,12 @@ FLAKY_TRUTH: Final = (
 
 FLAKY_EVIDENCE: Final = (
     Scale("flaky_confirmed", 10.0, Bounds(0.0, 60.0), "new flaky tests, confirmed"),
-    Scale("evidence_gained", 20.0, Bounds(0.0, 20.0), "reduction of uncertainty (0 to 1)"),
+    Scale(
+        "evidence_gained",
+        20.0,
+        Bounds(0.0, 20.0),
+        "what was learned of the tests, as a share of the doubt before (0 to 1)",
+    ),
 )
 
 GENERATION: Final = (
