@@ -17,7 +17,7 @@ KINDS = {
 }
 ADVICE = {
     "suite-problem": "Repair the suite first: until it runs, nothing else can be judged.",
-    "failing-test": "Fix the failing tests first: they fail every time.",
+    "failing-test": "Fix the failing tests first.",
     "risky-change": "Look at the risky changes before you merge.",
     "flaky-test": "Nothing fails every time; mend the flaky tests, so that a red run means something again.",
     "coverage-gap": "Everything passes; the gaps show what no test would notice.",
