@@ -156,7 +156,11 @@ def test_before_the_first_visit_standard_output_holds_json_or_nothing(tmp_path: 
 
 
 def test_a_store_opened_by_others_is_the_one_the_command_reads(visited: Path) -> None:
+    told = json.loads(whet("status", "--format", "json", cwd=visited).stdout)
+    lived = {agent["agent"]: agent["experiences"] for agent in told["agents"]}
     key = (visited / ".whet" / "audit.key").read_bytes()
     with open_store(f"sqlite:///{visited / '.whet' / 'whet.db'}", key) as store:
         assert store.audit.verify().problem is None
-        assert store.experiences.count("test-executor") == 2
+        # How often the commander sends an agent within a visit is its decision: one turn a visit is the least.
+        assert lived["test-executor"] >= 2
+        assert store.experiences.count("test-executor") == lived["test-executor"]
