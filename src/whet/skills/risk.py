@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 
 from whet.core.ports import TestRecord
 from whet.core.records import Probability, Record
-from whet.skills.ordering import CoverageMap, named_after
+from whet.skills.ordering.reach import CoverageMap, named_after
 
 
 class Risk(Record):
