@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 from tests.postgres import PostgresServer
 
+from whet.checks.sheets import plain, sheet
 from whet.checks.store_samples import CATEGORY, FLEET, OWN, SITUATION, SampleState, experience, finding, pending
 from whet.core.errors import WhetError
 from whet.core.ports import Cell, Lesson, Move, TestVerdict
@@ -118,6 +119,24 @@ class Agreement(RuleBasedStateMachine):
     def cover(self, lines: dict[str, dict[str, list[int]]]) -> None:
         self.both(lambda store: store.history.cover("code", lines))
 
+    @rule(number=st.integers(0, 3), tests=st.lists(TEXT, unique=True, max_size=4), branch=st.none() | NAMES)
+    def add(self, number: int, tests: list[str], branch: str | None) -> None:
+        columns = {"tests": tests, "outcomes": "f" * len(tests), "seconds": [0.5] * len(tests)}
+        given = sheet(number, id=branch or "", branch=branch, **columns)
+        self.both(lambda store: store.sheets.add([given]))
+        self.both(lambda store: store.sheets.count([branch], upto=given.key))
+
+    @rule(renamed=st.dictionaries(TEXT, TEXT, max_size=2), test=TEXT, reason=st.none() | TEXT)
+    def decree(self, renamed: dict[str, str], test: str, reason: str | None) -> None:
+        self.both(lambda store: store.sheets.rename(renamed))
+        self.both(lambda s: s.sheets.release(test) if reason is None else s.sheets.quarantine(test, reason))
+
+    @rule(lines=st.dictionaries(TEXT, st.dictionaries(TEXT, st.sets(st.integers(0, 300), max_size=4), max_size=2)))
+    def map_tests(self, lines: dict[str, dict[str, set[int]]]) -> None:
+        sources = {file: file.encode("utf-8", "surrogatepass") for files in lines.values() for file in files}
+        self.both(lambda store: store.sheets.map_tests(lines, sources))
+        self.both(lambda store: store.sheets.executed(sources))
+
     def teardown(self) -> None:
         try:
             for view in _VIEWS:
@@ -136,6 +155,8 @@ _VIEWS: tuple[Callable[[SqlStore], Any], ...] = (
     lambda store: (store.runs.findings(), store.runs.findings("a")),
     lambda store: (store.history.tests("code of a"), store.history.conditions("code of a"), store.history.traits()),
     lambda store: store.history.coverage(),
+    lambda store: ([plain(each) for each in store.sheets.read()], store.sheets.branches()),
+    lambda store: (store.sheets.renamed(), store.sheets.quarantined(), store.sheets.mapped()),
     lambda store: [(entry.seq, entry.kind, entry.subject, entry.payload) for entry in store.audit.entries(1000)],
     lambda store: (store.audit.verify().problem, store.audit.verify().entries),
 )

@@ -25,6 +25,7 @@ from whet.core.records import (
     Seconds,
     State,
 )
+from whet.core.sheets import Sheets
 
 Rate = Annotated[float, Field(gt=0.0, le=1.0)]
 # Q-values are discounted sums of rewards; beyond this something is wrong, and it is refused.
@@ -300,6 +301,8 @@ class Store(Protocol):
     def runs(self) -> Runs: ...
     @property
     def audit(self) -> AuditTrail: ...
+    @property
+    def sheets(self) -> Sheets: ...
 
     def close(self) -> None: ...
 

@@ -3,7 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Integer, Text
+from sqlalchemy import JSON, BigInteger, DateTime, Dialect, Integer, LargeBinary, Text
 from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.types import TypeDecorator
 
@@ -38,6 +38,19 @@ class Name(AnyText):
                 f"The name {value[:40]!r}… has {len(value)} characters.", f"At most {NAME_LIMIT} are allowed."
             )
         return super().process_bind_param(value, dialect)
+
+
+class OrderedText(TypeDecorator[str]):
+    """Text of any length and content that sorts as Python sorts it: UTF-8 bytes keep the order of code points."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def process_bind_param(self, value: str | None, dialect: Dialect) -> bytes | None:
+        return None if value is None else value.encode("utf-8", "surrogatepass")
+
+    def process_result_value(self, value: bytes | None, dialect: Dialect) -> str | None:
+        return None if value is None else bytes(value).decode("utf-8", "surrogatepass")
 
 
 class Document(TypeDecorator[Any]):

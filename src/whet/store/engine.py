@@ -9,7 +9,7 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
-from sqlalchemy import URL, Connection, Engine, create_engine, event
+from sqlalchemy import URL, Connection, Engine, create_engine, event, text
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.exc import DBAPIError, StatementError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
@@ -40,10 +40,13 @@ class Database:
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """One consistent picture: all statements of `work` see the same moment."""
-        with self._plain_errors(), self.engine.connect() as connection:
-            level = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
-            with connection.execution_options(**level).begin():
-                return work(connection)
+        with self._plain_errors(), self._picture() as connection:
+            return work(connection)
+
+    def stream(self, work: Callable[[Connection], Iterator[T]]) -> Iterator[T]:
+        """The same for what is read little by little; a connection is in use until the iterator ends or is dropped."""
+        with self._plain_errors(), self._picture() as connection:
+            yield from work(connection)
 
     def write(self, work: Callable[[Connection], T]) -> T:
         with self._plain_errors(), self._one_writer:
@@ -56,11 +59,22 @@ class Database:
                     time.sleep(random.uniform(0, 0.01 * 2**attempt))  # noqa: S311 - jitter, not a secret
         raise AssertionError("unreachable: the last attempt returns or raises")
 
+    def take_turns(self, connection: Connection, lock: int) -> None:
+        """PostgreSQL's writers that name the same lock wait for each other, as SQLite's do anyway."""
+        if not self.is_sqlite:
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": lock})
+
     @contextmanager
     def quiet(self) -> Iterator[None]:
         """No writer of this process is at work meanwhile."""
         with self._one_writer:
             yield
+
+    @contextmanager
+    def _picture(self) -> Iterator[Connection]:
+        level = {} if self.is_sqlite else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        with self.engine.connect() as connection, connection.execution_options(**level).begin():
+            yield connection
 
     def _write_once(self, work: Callable[[Connection], T]) -> T:
         with self.engine.connect().execution_options(whet_writes=True) as connection, connection.begin():

@@ -6,6 +6,7 @@ paths), so they are escaped on the way in and restored on the way out. U+001A, t
 "substitute" character, introduces an escape and is escaped itself.
 """
 
+import hashlib
 import json
 import math
 import re
@@ -34,6 +35,11 @@ def unescape(text: str) -> str:
     if _MARK not in text:
         return text
     return _ESCAPED.sub(lambda match: chr(int(match.group(1), 16)), text)
+
+
+def digest_of(text: str) -> str:
+    """What long text is looked up by."""
+    return hashlib.sha256(escape(text).encode()).hexdigest()
 
 
 def canonical_json(value: object) -> str:

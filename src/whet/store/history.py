@@ -6,25 +6,23 @@ per test and condition. A test's runs are numbered by its own *turns*, because a
 counted in runs that executed that test.
 """
 
-import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any, ClassVar
 
-from sqlalchemy import Connection, Row, delete, func, select, text
+from sqlalchemy import Connection, Row, delete, func, select
 
-from whet.core.errors import RefusedInput
 from whet.core.ports import ConditionCount, TestRecord, TestVerdict
 from whet.core.records import now
 from whet.store.engine import Database
-from whet.store.escapes import escape
+from whet.store.escapes import digest_of
+from whet.store.line_sets import to_lines, to_numbits
 from whet.store.schema import coverage_lines, coverage_map, test_results, test_runs, tests
 from whet.store.summaries import Summary, Tally, decayed, tallies
 from whet.store.validated import validated
 
-_HISTORY_LOCK = 0x68697374  # "hist": PostgreSQL writers of history take turns, as SQLite's do anyway
+_HISTORY_LOCK = 0x68697374  # "hist"
 _BATCH = 500
-_HIGHEST_LINE = 10_000_000
 
 
 class SqlTestHistory:
@@ -67,9 +65,9 @@ class SqlTestHistory:
     def _record(
         self, connection: Connection, run_id: str, code_version: str, counted: Mapping[str, Mapping[str, Tally]]
     ) -> None:
-        self._take_turns(connection)
+        self._database.take_turns(connection, _HISTORY_LOCK)
         test_run = self._test_run(connection, run_id, code_version)
-        digests = {_digest(test): test for test in counted}
+        digests = {digest_of(test): test for test in counted}
         known = _known(connection, run_id, digests)
         for digest, test in digests.items():
             known.setdefault(digest, Summary(test)).add(counted[test].values())
@@ -81,10 +79,6 @@ class SqlTestHistory:
             for condition, tally in counted[test].items()
         ]
         connection.execute(self._adding(), rows)
-
-    def _take_turns(self, connection: Connection) -> None:
-        if not self._database.is_sqlite:
-            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _HISTORY_LOCK})
 
     def _test_run(self, connection: Connection, run_id: str, code_version: str) -> int:
         row = {"run_id": run_id, "code_version": code_version}
@@ -111,17 +105,13 @@ class SqlTestHistory:
         )
 
     def _cover(self, connection: Connection, code_version: str, rows: list[dict[str, Any]]) -> None:
-        self._take_turns(connection)
+        self._database.take_turns(connection, _HISTORY_LOCK)
         connection.execute(delete(coverage_lines))
         insert = self._database.insert(coverage_map).values(id=1, code_version=code_version, at=now())
         kept = {"code_version": insert.excluded.code_version, "at": insert.excluded.at}
         connection.execute(insert.on_conflict_do_update(index_elements=["id"], set_=kept))
         if rows:
             connection.execute(coverage_lines.insert(), rows)
-
-
-def _digest(test: str) -> str:
-    return hashlib.sha256(escape(test).encode()).hexdigest()
 
 
 def _known(connection: Connection, run_id: str, digests: Iterable[str]) -> dict[str, Summary]:
@@ -168,25 +158,17 @@ def _record_of(row: Row[Any], same: Row[Any] | None) -> TestRecord:
 
 
 def _coverage_rows(lines: Mapping[str, Mapping[str, Sequence[int]]]) -> Iterator[dict[str, Any]]:
-    from coverage.numbits import nums_to_numbits
-
     for test, files in lines.items():
         if not files:
             yield {"test": test, "file": None, "lines": b""}
         for file, numbers in files.items():
-            if any(not 0 <= number <= _HIGHEST_LINE for number in numbers):
-                raise RefusedInput(
-                    f"{file!r} cannot have the lines {numbers!r:.80}.", f"Lines are 0 to {_HIGHEST_LINE}."
-                )
-            yield {"test": test, "file": file, "lines": nums_to_numbits(numbers)}
+            yield {"test": test, "file": file, "lines": to_numbits(file, numbers)}
 
 
 def _coverage(connection: Connection) -> tuple[str | None, dict[str, dict[str, tuple[int, ...]]]]:
-    from coverage.numbits import numbits_to_nums
-
     version = connection.execute(select(coverage_map.c.code_version)).scalar_one_or_none()
     rows = connection.execute(select(coverage_lines).order_by(coverage_lines.c.id))
     found: dict[str, dict[str, tuple[int, ...]]] = {}
     for test, files in groupby(rows, key=lambda row: row.test):
-        found[test] = {row.file: tuple(numbits_to_nums(row.lines)) for row in files if row.file is not None}
+        found[test] = {row.file: tuple(to_lines(row.lines)) for row in files if row.file is not None}
     return version, found

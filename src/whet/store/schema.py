@@ -1,5 +1,6 @@
 """The tables. One experience table serves replay, reward history and training alike.
 
+Those of sheets are in `sheet_schema`.
 Changing anything here needs a migration beside the others, and `HEAD` moved to its revision.
 """
 
@@ -20,7 +21,7 @@ from sqlalchemy import (
 
 from whet.store.columns import AnyText, Document, Moment, Name, RowNumber
 
-HEAD = "0001"
+HEAD = "0002"
 VERSION_TABLE = "whet_schema_version"
 
 metadata = MetaData(

@@ -17,6 +17,7 @@ from whet.store.history import SqlTestHistory
 from whet.store.lifeline import Lifeline
 from whet.store.migrating import migrate, prepare_file
 from whet.store.runs import SqlRuns
+from whet.store.sheets import SqlSheets
 from whet.store.tables import SqlQTables
 
 
@@ -32,6 +33,7 @@ class SqlStore:
         self.decisions = SqlDecisions(database, self.audit)
         self.history = SqlTestHistory(database)
         self.runs = SqlRuns(database, self.audit)
+        self.sheets = SqlSheets(database)
 
     def rescue(self) -> bool:
         """Write everything back if the store's file was deleted or replaced under us. True if it had to.

@@ -3,16 +3,19 @@
 import os
 import re
 import shutil
+import signal
+import subprocess
+import tempfile
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
 from whet.core.errors import RefusedInput
 from whet.core.records import Record
-from whet.tools.process import Limits, run
 from whet.tools.project import SKIPPED
 
-_LIMITS = Limits(timeout_seconds=30, memory_mb=2048)
-_KEPT_BYTES = 32_000_000
+_TIMEOUT_SECONDS = 30
+_KEPT_BYTES = 64_000_000
 _COUNTED_BYTES = 5_000_000
 _HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _CONFIGURATION = ("core.fsmonitor=false", "core.quotePath=false", "diff.noprefix=false", "core.safecrlf=false")
@@ -55,6 +58,23 @@ def changes(root: Path, base: str | None = None) -> Changes | None:
     if since is None or committed is None:
         return None
     return Changes(base=since, files={**uncommitted, **committed}, uncommitted=bool(uncommitted))
+
+
+def contents(root: Path, commit: str, files: Sequence[str]) -> dict[str, bytes]:
+    """What these files held at `commit`; files it did not have, or names git cannot be asked by, are absent."""
+    asked = [file for file in files if "\n" not in file]
+    names = b"".join(os.fsencode(f"{commit}:./{file}\n") for file in asked)
+    answer = _asked(root, ["cat-file", "--batch"], names) or b""
+    found: dict[str, bytes] = {}
+    place = 0
+    for file in asked:
+        end = answer.find(b"\n", place)
+        described = answer[place:end].rsplit(b" ", 2)
+        place = end + 1
+        if described[1:2] == [b"blob"] and described[2].isdigit():
+            found[file] = answer[place : place + int(described[2])]
+            place += len(found[file]) + 1
+    return found
 
 
 def churn(root: Path, commits: int = 200) -> dict[str, int]:
@@ -127,20 +147,42 @@ def _empty_tree(root: Path) -> str | None:
 
 def _git(root: Path, *arguments: str) -> str | None:
     """What git prints; None when it fails, is missing, takes too long or has more to say than can be kept."""
+    answer = _asked(root, arguments)
+    return None if answer is None else answer.decode(errors="replace")
+
+
+def _asked(root: Path, arguments: Sequence[str], question: bytes = b"") -> bytes | None:
+    """Without the supervisor, which would take ten times as long as git itself; what git may start (filters for
+    contents) is of its session and ends with it."""
     git = shutil.which("git")
     if git is None or not root.is_dir():
         return None
     settings = [part for setting in _CONFIGURATION for part in ("-c", setting)]
-    completed = run(
-        [git, "--no-pager", *settings, *arguments],
-        cwd=root,
-        env=_environment(),
-        limits=_LIMITS,
-        kept_bytes=_KEPT_BYTES,
-        with_errors=False,
-    )
-    whole = completed.output_bytes <= 2 * _KEPT_BYTES
-    return completed.output if completed.exit_code == 0 and whole else None
+    with tempfile.TemporaryFile() as output:
+        started = subprocess.Popen(
+            [git, "--no-pager", *settings, *arguments],
+            cwd=root,
+            env=_environment(),
+            stdin=subprocess.PIPE,
+            stdout=output,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        whole = _ended_well(started, question) and os.fstat(output.fileno()).st_size <= _KEPT_BYTES
+        output.seek(0)
+        return output.read() if whole else None
+
+
+def _ended_well(started: "subprocess.Popen[bytes]", question: bytes) -> bool:
+    try:
+        started.communicate(question, timeout=_TIMEOUT_SECONDS)
+    except subprocess.TimeoutExpired:
+        return False
+    finally:
+        if started.poll() is None:
+            os.killpg(started.pid, signal.SIGKILL)
+            started.wait()
+    return started.returncode == 0
 
 
 def _environment() -> dict[str, str]:
@@ -150,4 +192,4 @@ def _environment() -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith("GIT_") or name.startswith("GIT_CONFIG")
     }
-    return {**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+    return {**kept, "GIT_OPTIONAL_LOCKS": "0", "GIT_NO_LAZY_FETCH": "1", "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}

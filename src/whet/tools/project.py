@@ -65,17 +65,17 @@ class Project:
 
     def test_files(self) -> tuple[Path, ...]:
         """Files pytest would collect by its default names."""
-        return tuple(file for file in self._python_files() if is_test_file(file))
+        return tuple(file for file in self.python_files() if is_test_file(file))
 
     def source_files(self) -> tuple[Path, ...]:
         """The code under test: Python files that are neither tests nor beside them."""
-        return tuple(file for file in self._python_files() if self._is_source(file))
+        return tuple(file for file in self.python_files() if self._is_source(file))
 
     def _is_source(self, file: Path) -> bool:
         above = file.relative_to(self.root).parts[:-1]
         return not (is_test_file(file) or file.name in NOT_SOURCE or TEST_DIRECTORIES.intersection(above))
 
-    def _python_files(self) -> Iterator[Path]:
+    def python_files(self) -> Iterator[Path]:
         return (file for file in self._files() if file.name.endswith(".py"))
 
     def _files(self) -> Iterator[Path]:

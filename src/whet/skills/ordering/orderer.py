@@ -1,11 +1,20 @@
 """The orderer: what was learned from a lane's sheets, and the order it gives."""
 
-import json
 import math
+import random
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Self
 
-from whet.core.sheets import FAILURES, Sheet
+import numpy as np
+
+from whet.core.sheets import FAILURES, UNKNOWN_NEARNESS, Sheet
+from whet.skills.ordering import experts, metrics, saving
+from whet.skills.ordering.columns import Column, Flags, Places
+from whet.skills.ordering.learned import Learned
+from whet.skills.ordering.reasons import reasons
+
+_COMPANION = 0.4  # a test that failed in at least this share of another's failures is run right after it
+_NOT_RUN = frozenset("s")
 
 
 class Ranked(NamedTuple):
@@ -13,53 +22,143 @@ class Ranked(NamedTuple):
 
     test: str
     reason: str
-    fail_probability: float | None  # None: nothing is known
+    fail_probability: float | None  # relative to the others of this run; None: nothing is known
     expected_seconds: float | None  # None: never timed
 
 
-class Orderer:
-    """Deterministic: the same sheets in the same order give the same state, and the same question the same answer."""
+class Orderer(Learned):
+    """Deterministic: the same sheets in the same order give the same state, and the same question the same answer.
 
-    def __init__(self) -> None:
-        self.sheets = 0  # how many were learned from
-        self._decay: dict[str, float] = {}
-        self._seconds: dict[str, float] = {}
+    Which expert orders a run is drawn by the weights AdaHedge gave them, which is what its guarantee is about; the draw
+    depends on the number of sheets alone.
+    """
+
+    def weights(self) -> dict[str, float]:
+        """How much each expert is trusted by now."""
+        return self.hedge.weights()
+
+    def expert(self, near: bool) -> str:
+        """The one that orders the next run."""
+        trusted = self.hedge.weights({name: near or name not in experts.NEAR for name in experts.PRIORS})
+        draw = random.Random(self.sheets)  # noqa: S311 - not for secrets
+        return draw.choices(list(trusted), list(trusted.values()))[0]
 
     def rank(self, tests: Sequence[str], nearness: Mapping[str, float] | None = None) -> list[Ranked]:
-        """Every test once, best first. `nearness` by test, 0 to 1: how near it is to what changed; None when no
-        change is known; tests it does not name are of unknown nearness."""
-        near = nearness or {}
-        order = sorted(tests, key=lambda t: -(self._decay.get(t, 0.5) + near.get(t, 0.0)))
-        return [Ranked(t, "placeholder", self._decay.get(t), self._seconds.get(t)) for t in order]
+        """Every one that was given, best first. `nearness` by test, 0 to 1: how near it is to what changed; None when
+        no change is known; tests it does not name are of unknown nearness."""
+        if not tests:
+            return []
+        near = None if not nearness else np.array([nearness.get(test, math.nan) for test in tests])
+        at = self.columns.places(tests)
+        seen = self._view(tests, at, near)
+        name = self.expert(near is not None)
+        order = _order(experts.score(name, seen))
+        why = reasons(self.columns, seen, at)
+        known, timed = self.columns.runs[at] > 0, self.columns.timed[at] > 0
+        return [
+            Ranked(
+                tests[i],
+                why(i),
+                float(seen.probability[i]) if known[i] or near is not None else None,
+                float(self.columns.recent_seconds[at[i]]) if timed[i] else None,
+            )
+            for i in order.tolist()
+        ]
 
     def after_failure(self, failed: Sequence[str], passed: Sequence[str], left: Sequence[str]) -> list[str]:
-        """`left` in the order that serves best now that these failed and passed in this run so far."""
-        return list(left)
+        """`left` in the order that serves best now that these failed and passed in this run so far: what is likely to
+        fail anyway, then what fails together with the last failure, then the rest as it was."""
+        company = self.company.of(left, failed[-1:])
+        likely = self.columns.fast[self.columns.places(left)] >= experts.SURE
+        key = np.where(likely, 2.0, np.where(company >= _COMPANION, company, 0.0))
+        return [left[place] for place in np.argsort(-key, kind="stable").tolist()]
 
     def learn(self, sheet: Sheet) -> None:
+        """Skipped tests did not run: nothing is learned of them. One that ran several times may stand that often."""
+        ran = [i for i, outcome in enumerate(sheet.outcomes) if outcome not in _NOT_RUN]
+        tests = [sheet.tests[i] for i in ran]
+        failed = np.array([sheet.outcomes[i] in FAILURES for i in ran], dtype=bool)
+        seconds = np.array([sheet.seconds[i] for i in ran], dtype=np.float64)
+        if tests:
+            at = self.columns.places(tests)
+            if failed.any():
+                self._judge(sheet, tests, at, failed, seconds, _nearness(sheet, ran))
+                self.hazard.learn(self.columns, at, failed)
+            self._count_flakes(sheet.code_version, tests, at, failed)
+            self.columns.run(at, failed, self.sheets)
+            self.columns.time(at, failed, seconds)
+            if not sheet.complete:
+                self.columns.pass_over(at)
+            self.company.learn(sorted({test for test, bad in zip(tests, failed.tolist(), strict=True) if bad}))
         self.sheets += 1
-        for test, outcome, seconds in zip(sheet.tests, sheet.outcomes, sheet.seconds, strict=True):
-            if outcome == "s":
-                continue
-            self._decay[test] = 0.7 * self._decay.get(test, 0.5) + 0.3 * (outcome in FAILURES)
-            if not math.isnan(seconds):
-                self._seconds[test] = seconds
 
     def risk(self, kept: Sequence[str], ranked: Sequence[Ranked]) -> float | None:
         """Upper bound on the probability that a run of only `kept` misses that the suite fails, given that it does;
         None when too few failing runs were seen to promise anything."""
-        return None
+        if len(kept) >= len(ranked):
+            return 0.0
+        chosen = set(kept)
+        first = next((i for i, one in enumerate(ranked) if one.test not in chosen), len(ranked))
+        return self.promise.risk_of(first / len(ranked))
 
     def within_risk(self, ranked: Sequence[Ranked], risk: float) -> list[str] | None:
         """The fewest first tests whose risk is at most `risk`; None when only the whole suite keeps that promise."""
-        return None
+        share = self.promise.share_for(risk)
+        if share is None or share >= 1.0:
+            return None
+        return [one.test for one in ranked[: math.ceil(share * len(ranked))]]
 
     def dump(self) -> bytes:
-        return json.dumps([self.sheets, self._decay, self._seconds]).encode()
+        return saving.dump(self)
 
     @classmethod
     def load(cls, state: bytes) -> Self:
         """Refuses what is no state of this version with ValueError: then it is learned anew from the sheets."""
-        self = cls()
-        self.sheets, self._decay, self._seconds = json.loads(state)
-        return self
+        orderer = cls()
+        saving.restore(orderer, state)
+        return orderer
+
+    def _view(self, tests: Sequence[str], at: Places, near: Column | None) -> experts.View:
+        company = self.company.of(tests, self.company.newest)
+        return experts.view(self.columns, self.hazard, at, self.sheets, near, company)
+
+    def _judge(
+        self, sheet: Sheet, tests: Sequence[str], at: Places, failed: Flags, seconds: Column, near: Column | None
+    ) -> None:
+        """What each expert's order would have been worth, had it ordered this run."""
+        seen = self._view(tests, at, near)
+        real = np.where(np.isnan(seconds), seen.seconds, seconds)
+        orders = {name: _order(experts.score(name, seen)) for name, on in experts.awake(seen).items() if on}
+        if sheet.complete:
+            first = orders[self.expert(near is not None)]
+            self.promise.learn(metrics.failure_rank_share(failed[first]))
+        if len(tests) > 1 and not failed.all():
+            self.hedge.learn({name: _loss(real[order], failed[order]) for name, order in orders.items()})
+
+    def _count_flakes(self, code_version: str | None, tests: Sequence[str], at: Places, failed: Flags) -> None:
+        """A failure on code on which the test passed right before, or the other way round."""
+        if code_version is None:
+            return
+        for test, place, bad in zip(tests, at.tolist(), failed.tolist(), strict=True):
+            before = self.versions.get(test)
+            if before is not None and before[0] == code_version and before[1] != bad:
+                self.columns.flakes[place] += 1
+            self.versions[test] = (code_version, bad)
+
+
+def _order(scores: Column) -> Places:
+    """Highest first; among equals as they were given."""
+    return np.argsort(-scores, kind="stable")
+
+
+def _loss(seconds_in_order: Column, failed_in_order: Flags) -> float:
+    """Half by rank within half of the time, half by time: what a person waiting for the first red notices."""
+    by_rank = metrics.napfd(seconds_in_order, failed_in_order, 0.5)
+    return 1.0 - (by_rank + metrics.apfdc(seconds_in_order, failed_in_order)) / 2
+
+
+def _nearness(sheet: Sheet, ran: Sequence[int]) -> Column | None:
+    if sheet.nearness is None:
+        return None
+    values = np.frombuffer(sheet.nearness, dtype=np.uint8)[ran].astype(np.float64)
+    return np.where(values == UNKNOWN_NEARNESS, math.nan, values / 100)

@@ -1,0 +1,70 @@
+"""How soon a change turns the suite red when the tests that fail for it never failed before.
+
+    python benchmarks/first_failures.py [--projects NAME…] [--commits 300] [--json OUT] [--work DIR] [--wall 15]
+
+Takes real projects from the package registry, makes git histories of them by applying and reverting real mutations
+(Cosmic Ray), records one plain run of every mutated commit and what pytest-testmon would run of it, and compares
+orders on these records. Records are kept in the work folder: what was interrupted goes on where it stopped.
+`--recorded` judges what is there and records no more. `--wall N` also runs N commits per project end to end.
+"""
+
+import argparse
+import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.first_failures_history import PROJECTS, Project, history, mutation_python, suites_python  # noqa: E402
+from benchmarks.first_failures_recording import load, record  # noqa: E402
+from benchmarks.first_failures_report import compared, table, totals  # noqa: E402
+from benchmarks.first_failures_wall import wall_clock  # noqa: E402
+
+WORKERS = 2
+
+
+def main() -> None:
+    arguments = _arguments()
+    work: Path = arguments.work.absolute()
+    work.mkdir(parents=True, exist_ok=True)
+    chosen = [PROJECTS[name] for name in arguments.projects]
+    if not arguments.recorded:
+        _record_all(work, chosen, arguments.commits)
+    projects = [_judged(work, project, arguments) for project in chosen]
+    told = {"projects": projects, "all": totals(projects)}
+    print(table(told))
+    if arguments.json:
+        arguments.json.write_text(json.dumps(told, indent=2) + "\n")
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--projects", nargs="+", choices=sorted(PROJECTS), default=list(PROJECTS))
+    parser.add_argument("--commits", type=int, default=300, help="mutations per project; each is reverted again")
+    parser.add_argument("--json", type=Path)
+    parser.add_argument("--work", type=Path, default=ROOT / "build" / "first_failures")
+    parser.add_argument("--wall", type=int, default=0, help="commits per project to run end to end")
+    parser.add_argument("--recorded", action="store_true", help="judge what is recorded already")
+    return parser.parse_args()
+
+
+def _record_all(work: Path, projects: list[Project], commits: int) -> None:
+    mutation_python(work), suites_python(work)  # before the workers, who would both make them
+    with ThreadPoolExecutor(WORKERS) as pool:
+        list(pool.map(lambda project: record(work, history(work, project, commits)), projects))
+
+
+def _judged(work: Path, project: Project, arguments: argparse.Namespace) -> dict[str, Any]:
+    made = history(work, project, arguments.commits)
+    recording = load(made)
+    judged = compared(work, made, recording)
+    if arguments.wall:
+        judged["wall_clock"] = wall_clock(work, made, recording, arguments.wall)
+    return judged
+
+
+if __name__ == "__main__":
+    main()

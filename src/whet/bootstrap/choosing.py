@@ -1,0 +1,72 @@
+"""Which tests run at all, when not all of them shall: a choice that says what it risks."""
+
+import math
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from whet.skills.ordering import Orderer, Ranked
+from whet.skills.ordering.promise import REFERENCE_RISK
+
+FULL_EVERY = 10  # runs of a lane
+FEWEST_RUNS = 3  # before anything is left out
+
+
+class Choice(NamedTuple):
+    """`kept` None: everything runs, for the reason that `told` gives."""
+
+    kept: frozenset[str] | None
+    told: str
+
+
+def choose(
+    orderer: Orderer,
+    ranked: Sequence[Ranked],
+    always: Collection[str],
+    budget_seconds: float | None,
+    risk: float | None,
+) -> Choice:
+    """`always`: tests that run whatever they cost."""
+    if orderer.sheets < FEWEST_RUNS:
+        return Choice(None, f"all tests run: {orderer.sheets} runs are known, {FEWEST_RUNS} are needed to choose")
+    if orderer.sheets % FULL_EVERY == FULL_EVERY - 1:
+        return Choice(None, f"all tests run: every {FULL_EVERY}th run is a full one, to see what the choice would miss")
+    if budget_seconds is not None:
+        return _within_budget(orderer, ranked, always, budget_seconds)
+    return _within_risk(orderer, ranked, always, risk or 0.0)
+
+
+def _within_budget(
+    orderer: Orderer, ranked: Sequence[Ranked], always: Collection[str], budget_seconds: float
+) -> Choice:
+    untimed = [one.test for one in ranked if one.expected_seconds is None]
+    expected = sum(one.expected_seconds or 0.0 for one in ranked)
+    if expected <= budget_seconds:
+        return Choice(None, f"all tests run: about {expected:.1f} s are expected, the budget is {budget_seconds:g} s")
+    kept = {*always, *untimed}
+    used = sum(one.expected_seconds or 0.0 for one in ranked if one.test in kept)
+    for one in ranked:
+        cost = one.expected_seconds or 0.0
+        if one.test not in kept and used + cost <= budget_seconds:
+            kept.add(one.test)
+            used += cost
+    return _stated(orderer, ranked, kept, f"about {used:.1f} s of {expected:.1f} s")
+
+
+def _within_risk(orderer: Orderer, ranked: Sequence[Ranked], always: Collection[str], risk: float) -> Choice:
+    first = orderer.within_risk(ranked, risk)
+    if first is None:
+        return Choice(None, f"all tests run: nothing less keeps a risk of {risk:.1%} ({_seen(orderer, risk)})")
+    return _stated(orderer, ranked, {*first, *always}, f"promised risk {risk:.0%}")
+
+
+def _stated(orderer: Orderer, ranked: Sequence[Ranked], kept: set[str], told: str) -> Choice:
+    if len(kept) == len(ranked):
+        return Choice(None, f"all tests run ({told})")
+    bound = orderer.risk([one.test for one in ranked if one.test in kept], ranked)
+    stated = f"unknown ({_seen(orderer, REFERENCE_RISK)})" if bound is None else f"at most {bound:.1%}"
+    counts = f"{len(kept)} of {len(ranked)} tests run, {len(ranked) - len(kept)} left out"
+    return Choice(frozenset(kept), f"{counts} ({told}); risk of missing a failing run: {stated}")
+
+
+def _seen(orderer: Orderer, risk: float) -> str:
+    return f"{len(orderer.promise.shares)} failing runs seen, {math.ceil(1 / risk) - 1} needed"

@@ -1,0 +1,73 @@
+"""whet export: what runs showed, in one file that other stores can merge."""
+
+import os
+import sys
+from datetime import timedelta
+from pathlib import Path
+
+import click
+
+from whet.bootstrap.site import open_site
+from whet.cli.options import project_option
+from whet.core.errors import WhetError
+from whet.core.records import now
+from whet.store.exchange import Exported, Extract, export_history
+from whet.store.sheets import SqlSheets
+
+
+@click.command()
+@click.argument("file", required=False, metavar="FILE")
+@click.option("--out", "-o", metavar="FILE", help="The file to write; the same as giving it as FILE.")
+@click.option("--branch", multiple=True, metavar="NAME", help="Only runs of this branch; may be given several times.")
+@click.option("--since", type=click.IntRange(0, 36500), metavar="DAYS", help="Only runs of the last DAYS days.")
+@click.option(
+    "--with-map/--without-map",
+    default=True,
+    show_default=True,
+    help="The lines each test executes, with the sources.",
+)
+@project_option()
+def export(
+    file: str | None, out: str | None, branch: tuple[str, ...], since: int | None, with_map: bool, project: Path
+) -> None:
+    """Write what runs showed to FILE; - writes to standard output.
+
+    \b
+    Results, renames, quarantine and the map of the suite; not what was learned from them, which
+    every store learns for itself. Equal histories give equal files.
+      whet export history.whet
+      whet export --branch main --since 90 - | ssh ci "cat > history.whet"
+      whet merge history.whet       on the other side
+    """
+    target = _target(file, out)
+    site = open_site(project)
+    if not site.visited:
+        raise WhetError("There is no history to export yet.", "Start with: pytest --whet, or whet ingest")
+    extract = Extract(set(branch) or None, None if since is None else now() - timedelta(days=since), with_map)
+    with site.store() as store:
+        done = _write(store.sheets, target, extract)
+    runs = "1 run" if done.sheets == 1 else f"{done.sheets:,} runs"
+    click.echo(f"Exported {runs} with {done.results:,} results{'' if target == '-' else f' to {target}'}.", err=True)
+
+
+def _target(file: str | None, out: str | None) -> str:
+    if (file is None) == (out is None):
+        raise WhetError("Name one file to write to.", "For example: whet export history.whet")
+    return file or out or ""
+
+
+def _write(sheets: SqlSheets, target: str, extract: Extract) -> Exported:
+    """The whole file or, when something goes wrong, what was there before."""
+    if target == "-":
+        return export_history(sheets, sys.stdout.buffer, extract)
+    path = Path(target)
+    part = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        with part.open("wb") as written:
+            done = export_history(sheets, written, extract)
+            written.flush()
+            os.fsync(written.fileno())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    return done

@@ -1,0 +1,51 @@
+"""What passes between pytest and the desk. Plain values: the user's process shall not import what Whet needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+
+class Question(NamedTuple):
+    tests: tuple[str, ...]  # in the suite's own order
+    whole: bool  # the whole suite was collected
+    budget_seconds: float | None = None
+    risk: float | None = None
+    map: str = "auto"
+
+
+class Placed(NamedTuple):
+    """One test in its place of the ranking."""
+
+    test: str
+    reason: str
+    fail_probability: float | None
+    expected_seconds: float | None
+
+
+class Advice(NamedTuple):
+    ranking: tuple[Placed, ...]
+    runs: int  # known before this one
+    left_out: frozenset[str] = frozenset()
+    selection: str | None = None  # what was chosen and what it risks, as a sentence
+    quarantined: Mapping[str, str] = {}
+    to_map: frozenset[str] = frozenset()
+    map_seconds: float = 0.0
+    notes: tuple[str, ...] = ()  # what did not work, as sentences
+
+
+class Ran(NamedTuple):
+    """What a session showed, by column; see `whet.core.sheets.Sheet`."""
+
+    started_at: float  # seconds since the epoch
+    tests: Sequence[str]
+    outcomes: str
+    seconds: Sequence[float]
+    complete: bool
+    lines: Mapping[str, Mapping[str, Sequence[int]]] = {}  # of mapped tests: file → lines
+
+
+class Learned(NamedTuple):
+    runs: int
+    flaky: tuple[str, ...] = ()  # tests worth a quarantine that are in none
+    notes: tuple[str, ...] = ()

@@ -1,0 +1,106 @@
+"""Where the run is told: keeps the desk, gathers the reports, records the run and says what came of it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from whet.pytest_plugin.advice import Ran
+from whet.pytest_plugin.closing import Story, closing_lines
+from whet.pytest_plugin.line import DeskError, DeskProcess, Line
+from whet.pytest_plugin.names import clean
+from whet.pytest_plugin.options import Wishes, narrowed
+from whet.pytest_plugin.timeline import Timeline
+
+if TYPE_CHECKING:
+    from whet.pytest_plugin.running import Running
+
+_RECORD_SECONDS = 30.0
+_CLOCK = (time.time,)
+
+
+class Recording:
+    def __init__(self, config: pytest.Config, wishes: Wishes) -> None:
+        self._config = config
+        self._desk: DeskProcess | None = None
+        self._started_at = _CLOCK[0]()
+        self._lines: dict[str, dict[str, list[int]]] = {}
+        self._broken_files = 0
+        self.story = Story(wishes, Timeline())
+
+    @property
+    def line(self) -> Line:
+        if self._desk is None:
+            raise DeskError("Whet's own process was not started")
+        return self._desk.line
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionstart(self) -> None:
+        try:
+            self._desk = DeskProcess(self._config.rootpath)
+        except OSError as error:
+            self.story.troubles.append(f"Whet's own process could not be started ({error})")
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        self._broken_files += report.failed
+
+    def pytest_runtest_logstart(self) -> None:
+        self.story.timeline.start()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        test = getattr(report, "whet_id", None) or clean(report.nodeid)
+        self.story.timeline.add(test, report)
+        lines = getattr(report, "whet_lines", None)
+        if lines:
+            self._lines[test] = lines
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        running: Running = self._config.pluginmanager.getplugin("whet-running")
+        self.story.troubles.extend(running.troubles)
+        if self._desk is None or session.config.option.collectonly or _only_setup(session.config):
+            return
+        try:
+            self._end(running, interrupted=exitstatus not in (0, 1))
+        except DeskError as error:
+            self.story.troubles.append(f"this run was not recorded ({error})")
+
+    def _end(self, running: Running, interrupted: bool) -> None:
+        story = self.story
+        advised = running.advice or self.line.ask("fetch", "advice")
+        left = self.line.ask("fetch", "story")
+        story.advice = advised
+        story.own, story.ours = left or ((), ())
+        ended = story.timeline.ended()
+        if not ended:
+            return
+        ran_all = not interrupted and not self._broken_files and all(test in ended for test in story.own)
+        story.complete = ran_all and bool(story.own)
+        ran = Ran(
+            started_at=self._started_at,
+            tests=list(ended),
+            outcomes="".join(str(result.outcome) for result in ended.values()),
+            seconds=[result.seconds for result in ended.values()],
+            complete=story.complete and not narrowed(self._config),
+            lines=self._lines,
+        )
+        story.learned = self.line.ask("record", ran, seconds=_RECORD_SECONDS)
+        story.troubles.extend(note for note in story.learned.notes if note not in story.troubles)
+
+    def pytest_terminal_summary(self, terminalreporter: Any) -> None:
+        if self._config.option.collectonly:
+            return
+        for line in closing_lines(self.story, self._config.option.verbose):
+            terminalreporter.write_line(line)
+
+    def pytest_unconfigure(self) -> None:
+        if self._desk is not None:
+            self._desk.close()
+            self._desk = None
+
+
+def _only_setup(config: pytest.Config) -> bool:
+    return bool(getattr(config.option, "setuponly", False) or getattr(config.option, "setupplan", False))

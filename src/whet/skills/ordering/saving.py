@@ -1,0 +1,61 @@
+"""An orderer as bytes and back. A state of another version is refused: it is learned anew from the sheets."""
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import numpy as np
+
+from whet.skills.ordering.learned import Learned
+
+VERSION = 1
+_HAZARD = ("failed", "ran", "length_failed", "length_expected")
+
+
+def dump(learned: Learned) -> bytes:
+    told = {
+        "version": VERSION,
+        "sheets": learned.sheets,
+        "tests": list(learned.columns.place),
+        "experts": learned.hedge.names,
+        "gap": learned.hedge.gap,
+        "together": learned.company.together,
+        "failures": learned.company.failures,
+        "newest": learned.company.newest,
+        "shares": learned.promise.shares,
+        "held_risk": learned.promise.held_risk,
+        "versions": learned.versions,
+    }
+    arrays: dict[str, Any] = {f"column_{name}": column for name, column in learned.columns.arrays().items()}
+    arrays |= {f"hazard_{name}": getattr(learned.hazard, name) for name in _HAZARD}
+    arrays["losses"] = learned.hedge.losses
+    arrays["told"] = np.frombuffer(json.dumps(told).encode(), dtype=np.uint8)
+    file = io.BytesIO()
+    np.savez_compressed(file, **arrays)
+    return file.getvalue()
+
+
+def restore(learned: Learned, state: bytes) -> None:
+    try:
+        with np.load(io.BytesIO(state), allow_pickle=False) as arrays:
+            _restore(learned, dict(arrays))
+    except (OSError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+        raise ValueError(f"this is not the state of an orderer: {error}") from error
+
+
+def _restore(learned: Learned, arrays: dict[str, Any]) -> None:
+    told = json.loads(arrays["told"].tobytes())
+    if told["version"] != VERSION or tuple(told["experts"]) != learned.hedge.names:
+        raise ValueError("this state was made by another version")
+    learned.sheets = told["sheets"]
+    prefix = "column_"
+    columns = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
+    learned.columns.restore(told["tests"], columns)
+    for name in _HAZARD:
+        setattr(learned.hazard, name, arrays[f"hazard_{name}"])
+    learned.hedge.losses, learned.hedge.gap = arrays["losses"], told["gap"]
+    learned.company.together, learned.company.failures = told["together"], told["failures"]
+    learned.company.newest = tuple(told["newest"])
+    learned.promise.shares, learned.promise.held_risk = told["shares"], told["held_risk"]
+    learned.versions = {test: (version, failed) for test, (version, failed) in told["versions"].items()}

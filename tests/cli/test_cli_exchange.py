@@ -1,0 +1,90 @@
+"""`whet export` and `whet merge` as people use them."""
+
+import subprocess
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from tests.cli.command_line import WHET, environment, project_in, whet
+
+from whet.checks.sheets import sheet
+from whet.core.sheets import Sheet
+from whet.store import SqlStore, open_store
+
+
+def _store(project: Path) -> SqlStore:
+    return open_store(f"sqlite:///{project / '.whet' / 'whet.db'}")
+
+
+def _project(root: Path, *sheets: Sheet) -> Path:
+    project = project_in(root, {})
+    if sheets:
+        with _store(project) as store:
+            store.sheets.add(sheets)
+    return project
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    recent = datetime.now(UTC) - timedelta(days=2)
+    return _project(tmp_path / "mine", sheet(0), sheet(1, branch="topic"), sheet(2, at=recent))
+
+
+def _ids(project: Path) -> list[str]:
+    with _store(project) as store:
+        return [each.id for each in store.sheets.read()]
+
+
+def test_two_projects_exchange_and_become_equal(mine: Path, tmp_path: Path) -> None:
+    other = _project(tmp_path / "other", sheet(1, branch="topic"), sheet(9))
+    exported = whet("export", "../mine.whet", cwd=mine)
+    assert (exported.returncode, exported.stderr) == (0, "Exported 3 runs with 9 results to ../mine.whet.\n")
+    assert whet("export", "-o", "../other.whet", cwd=other).returncode == 0
+    merged = whet("merge", "../mine.whet", cwd=other)
+    assert merged.stdout == "Merged 1 file: 2 new runs with 6 results; 1 known.\n", merged.stderr
+    merged = whet("merge", "../other.whet", "../mine.whet", cwd=mine)
+    assert merged.stdout == "Merged 2 files: 1 new run with 3 results; 4 known.\n", merged.stderr
+    for project in (mine, other):
+        whet("export", f"../{project.name}.whet", cwd=project)
+    assert (tmp_path / "mine.whet").read_bytes() == (tmp_path / "other.whet").read_bytes()
+
+
+def test_a_part_goes_through_a_pipe(mine: Path, tmp_path: Path) -> None:
+    fresh = _project(tmp_path / "fresh")
+    command = [str(WHET), "export", "--since", "30", "--without-map", "-"]
+    piped = subprocess.run(command, cwd=mine, env=environment(), capture_output=True, check=True)
+    (tmp_path / "part.whet").write_bytes(piped.stdout)
+    assert whet("merge", tmp_path / "part.whet", cwd=fresh).returncode == 0
+    assert _ids(fresh) == ["run 2"]
+    whet("export", "--branch", "topic", "--branch", "nowhere", tmp_path / "topic.whet", cwd=mine)
+    assert whet("merge", tmp_path / "topic.whet", cwd=fresh).returncode == 0
+    assert _ids(fresh) == ["run 1", "run 2"]
+
+
+def test_a_broken_file_is_refused_as_a_sentence(mine: Path, tmp_path: Path) -> None:
+    (tmp_path / "broken.whet").write_bytes(b"\x1f\x8b broken \x1b[31m")
+    before = _ids(mine)
+    refused = whet("merge", tmp_path / "broken.whet", tmp_path / "missing.whet", cwd=mine)
+    assert refused.returncode == 2
+    assert "was refused, and nothing was merged" in refused.stderr
+    assert "Traceback" not in refused.stderr
+    assert _ids(mine) == before
+
+
+def test_a_failed_export_leaves_the_old_file(mine: Path, tmp_path: Path) -> None:
+    target = tmp_path / "here" / "history.whet"
+    target.parent.mkdir()
+    target.write_bytes(b"old")
+    (mine / ".whet" / "whet.db").write_bytes(b"no database at all" * 100)
+    failed = whet("export", target, cwd=mine)
+    assert (failed.returncode, target.read_bytes(), list(target.parent.iterdir())) == (2, b"old", [target])
+
+
+def test_nothing_to_export_and_no_file_to_write_are_told(mine: Path, tmp_path: Path) -> None:
+    empty = project_in(tmp_path / "empty", {})
+    nothing = whet("export", "history.whet", cwd=empty)
+    assert (nothing.returncode, (empty / "history.whet").exists()) == (2, False)
+    assert "no history to export yet" in nothing.stderr
+    for names in ((), ("one", "-o", "two")):
+        refused = whet("export", *names, cwd=mine)
+        assert (refused.returncode, "Name one file" in refused.stderr) == (2, True)

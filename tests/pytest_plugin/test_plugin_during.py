@@ -1,0 +1,123 @@
+"""What happens while the tests run: another order after a failure, quarantine, a budget, traced lines."""
+
+import random
+import re
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from tests.pytest_plugin.projects import executed, project, run, said
+from tests.pytest_plugin.test_plugin_order import sheets
+from tests.pytest_plugin.test_units import Shuffling, Suite, run_inside
+
+from whet.bootstrap.site import open_site
+from whet.core.sheets import Sheet
+from whet.pytest_plugin.advice import Placed
+from whet.pytest_plugin.arranging import Arrangement
+
+
+class Rerunning(Shuffling):
+    """After every test the rest is ranked anew at random, as a failure makes the plugin do it."""
+
+    def __init__(self, config_seed: int) -> None:
+        super().__init__(config_seed)
+        self._draw = random.Random(config_seed)
+        self._arrangement: Arrangement | None = None
+        self._own: list[pytest.Item] = []
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        self._own = items[:]
+        self._arrangement = Arrangement(items, [item.nodeid for item in items]) if items else None
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None):  # type: ignore[no-untyped-def]
+        answer = yield
+        items = item.session.items
+        if nextitem is not None and self._arrangement is not None:
+            done = items.index(nextitem) + 1
+            names = [other.nodeid for other in self._draw.sample(items, len(items))]
+            ranking = [Placed(name, "", self._draw.random(), 1.0) for name in names]
+            left = {self._own.index(other) for other in items[done:]}
+            order = self._arrangement.remaining(ranking, left, self._own.index(nextitem))
+            items[done:] = [self._own[place] for place in order]
+        return answer
+
+
+def test_another_order_in_the_middle_sets_up_nothing_more(tmp_path_factory: pytest.TempPathFactory) -> None:
+    for seed in (3, 14, 159, 2653):
+        root = Suite(seed).write(tmp_path_factory.mktemp("suite"))
+        own, changing = Shuffling(None), Rerunning(seed)
+        run_inside(root, own)
+        run_inside(root, changing)
+        assert sorted(changing.ran) == sorted(own.ran)
+        assert changing.setups.total() <= own.setups.total(), (own.setups, changing.setups)
+
+
+def test_a_failure_brings_what_fails_with_it_after_the_next_test(tmp_path: Path) -> None:
+    names = [f"test_one.py::test_{letter}" for letter in "abcdef"]
+    tests = "def test_a(): assert 0\n" + "".join(f"def test_{letter}(): pass\n" for letter in "bcdef")
+    root = project(tmp_path, {"test_one.py": tests})
+    with open_site(root).store() as store:
+        day = datetime.now(UTC) - timedelta(days=1)
+        together = [
+            Sheet(f"old-{n}", day + timedelta(minutes=n), "junit", names, "fppppf", [0.01] * 6) for n in range(5)
+        ]
+        green = [
+            Sheet(f"new-{n}", day + timedelta(hours=1 + n), "junit", names, "pppppp", [0.01] * 6) for n in range(9)
+        ]
+        store.sheets.add([*together, *green])
+    order = [test[-1] for test in executed(run(root, "-v"))]
+    assert sorted(order) == list("abcdef")
+    after = order[order.index("a") + 1 :]
+    assert "f" in after[:2] or "f" in order[: order.index("a")], order
+
+
+def test_quarantined_failures_are_told_and_do_not_count(tmp_path: Path) -> None:
+    root = project(tmp_path, {"test_one.py": "def test_a(): assert 0\ndef test_b(): pass\n"})
+    with open_site(root).store() as store:
+        store.sheets.quarantine("test_one.py::test_a", "flaky network")
+    done = run(root, "-x", "-rx", f"--junitxml={root / 'junit.xml'}")
+    assert done.returncode == 0, done.stdout
+    assert "quarantined: 1 failed, did not count" in said(done)
+    assert "quarantined: flaky network" in done.stdout
+    assert 'failures="0"' in (root / "junit.xml").read_text()
+    assert [sheet.outcomes for sheet in sheets(root)] == ["fp"], "the records keep what it was"
+    assert run(root, "--whet-strict-quarantine", "-q").returncode == 1
+
+
+def test_a_budget_leaves_out_what_promises_least(tmp_path: Path) -> None:
+    names = [f"test_one.py::test_{n}" for n in range(6)] + ["test_one.py::test_bad"]
+    tests = "".join(f"def test_{n}(): pass\n" for n in range(6)) + "def test_bad(): assert 0\ndef test_new(): pass\n"
+    root = project(tmp_path, {"test_one.py": tests})
+    with open_site(root).store() as store:
+        now = datetime.now(UTC)
+        runs = (Sheet(f"{n}", now - timedelta(hours=9 - n), "pytest", names, "ppppppf", [0.1] * 7) for n in range(4))
+        store.sheets.add(runs)
+    done = run(root, "-v", "--whet-budget", "0.35")
+    assert {"test_one.py::test_bad", "test_one.py::test_new"} <= set(executed(done)), "failed lately, and never seen"
+    assert len(executed(done)) == 4
+    assert "4 deselected" in done.stdout
+    assert "4 of 8 tests run, 4 left out (about 0.3 s of 0.7 s)" in said(done)
+    assert re.search(r"risk of missing a failing run: unknown \(\d+ failing runs seen, 19 needed\)", said(done))
+    assert not sheets(root)[-1].complete
+    assert "all tests run: about" in said(run(root, "-q", "--whet-budget", "1h"))
+
+
+def test_time_that_is_up_starts_no_more_tests(tmp_path: Path) -> None:
+    root = project(tmp_path, {"test_one.py": "import time\ndef test_a(): time.sleep(0.4)\ndef test_b(): pass\n"})
+    done = run(root, "-v", "--whet-budget", "0.2")
+    assert done.returncode == 0
+    assert executed(done) == ["test_one.py::test_a"]
+    [sheet] = sheets(root)
+    assert (list(sheet.tests), sheet.complete) == (["test_one.py::test_a"], False)
+
+
+def test_executed_lines_are_learned_while_nobody_else_traces(tmp_path: Path) -> None:
+    code = {"shop.py": "def total(n):\n    if n:\n        return n\n    return 0\n"}
+    tests = {"test_shop.py": "import shop\ndef test_total():\n    assert shop.total(1) == 1\n"}
+    root = project(tmp_path, {**code, **tests, "pytest.ini": "[pytest]\npythonpath = .\n"})
+    run(root)
+    with open_site(root).store() as store:
+        [lines] = store.sheets.executed(["shop.py"])
+    assert (lines.test, lines.lines) == ("test_shop.py::test_total", frozenset({2, 3}))
