@@ -7,8 +7,10 @@ import json
 import os
 import shutil
 import signal
+import statistics
 import subprocess
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -132,16 +134,32 @@ def record(work: Path, history: History, log: Any = print) -> None:
 
 
 def load(history: History) -> Recording:
-    """What was recorded so far."""
+    """What was recorded so far, with each test's usual duration."""
     base = _told(json.loads((history.folder / "base.json").read_text())["plain"])
     assert base is not None
-    lines = (history.folder / "recorded.jsonl").read_text().splitlines()
-    pairs = [json.loads(line) for line in lines]
     known = {pair.mutated: pair for pair in history.pairs}
-    return Recording(
-        base,
-        [Recorded(known[p["mutated"]], _told(p["plain"]), _told(p["testmon"])) for p in pairs if p["mutated"] in known],
-    )
+    lines = map(json.loads, (history.folder / "recorded.jsonl").read_text().splitlines())
+    pairs = [
+        Recorded(known[p["mutated"]], _told(p["plain"]), _told(p["testmon"])) for p in lines if p["mutated"] in known
+    ]
+    return _usual(Recording(base, pairs))
+
+
+def _usual(recording: Recording) -> Recording:
+    """Durations as medians over the runs in which the test had the same verdict. Most tests take less than a
+    millisecond: what one run shows of them is how busy the machine was."""
+    told = [recording.base, *(pair.plain for pair in recording.pairs if pair.plain is not None)]
+    seen: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for one in told:
+        for test, verdict in one.ran.items():
+            seen[test, verdict.letter].append(verdict.seconds)
+    usual = {key: statistics.median(seconds) for key, seconds in seen.items()}
+
+    def timed(one: Told) -> Told:
+        return one._replace(ran={test: Verdict(v.letter, usual[test, v.letter]) for test, v in one.ran.items()})
+
+    pairs = [p._replace(plain=None if p.plain is None else timed(p.plain)) for p in recording.pairs]
+    return Recording(timed(recording.base), pairs)
 
 
 def _warm(suite: Suite) -> None:

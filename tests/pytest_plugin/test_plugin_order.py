@@ -158,7 +158,8 @@ def test_branch_and_commit_are_recorded(tmp_path: Path) -> None:
     git(root, "commit", "-q", "-m", "first")
     git(root, "switch", "-q", "-c", "feature")
     lane = find_lane(root, {})
-    assert (lane.branch, lane.default, lane.branches) == ("feature", "main", {"feature", "main", None})
+    assert (lane.branch, lane.default) == ("feature", "main")
+    assert lane.branches == {"feature", "main", None}
     assert find_lane(root, {"GITHUB_HEAD_REF": "theirs"}).branch == "theirs"
     run(root)
     [sheet] = sheets(root)
@@ -209,4 +210,4 @@ def test_a_suite_that_deletes_our_directory_loses_nothing(tmp_path: Path) -> Non
     wipe = "import shutil\ndef test_a(): shutil.rmtree('.whet', ignore_errors=True)\n"
     root = project(tmp_path, {"test_one.py": wipe})
     run(root)
-    assert "2 runs known" in said(run(root))
+    assert len(sheets(root)) == 1

@@ -212,6 +212,13 @@ def test_bombs_are_refused_within_bounds(bomb: str, good: bytes, store: SqlStore
     assert path.stat().st_size < 2 * MEGABYTE
 
 
+def test_nobody_waits_for_the_store_while_a_file_is_refused(good: bytes, store: SqlStore, tmp_path: Path) -> None:
+    """Another writer holds the store meanwhile; waiting for it would take two minutes."""
+    (tmp_path / "cut.whet").write_bytes(good[:-20])
+    with store._database.engine.connect().execution_options(whet_writes=True) as writer, writer.begin():
+        assert "ended before" in _refused(store, tmp_path / "cut.whet")
+
+
 def test_a_file_with_nothing_in_it_is_fine(store: SqlStore, tmp_path: Path) -> None:
     with open_store(f"sqlite:///{tmp_path / 'empty.db'}") as empty:
         assert set(merge_histories(store.sheets, [file_of(empty, tmp_path / "empty.whet")])) == {0}

@@ -1,10 +1,12 @@
 """Merging is a union: order, repetition and the way do not matter, on either database."""
 
+import math
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -18,6 +20,7 @@ from whet.store import SqlStore, open_store
 from whet.store.exchange import Extract
 from whet.store.merging import Merged, merge_histories
 from whet.store.sheet_schema import mapped_sources, mapped_tests, names, quarantine, renames, sheets, snapshots
+from whet.store.suite_map import source_digest
 
 Step = Callable[[SqlStore], object]
 NAMES = st.sampled_from(["a", "b", "c", "d\0\ud800"])
@@ -133,6 +136,68 @@ def _fill(store: SqlStore) -> None:
     store.sheets.rename({"t.py::a": "t.py::z"})
     store.sheets.quarantine("t.py::b", "flaky")
     store.sheets.map_tests({"t.py::a": {"f.py": [1, 2]}}, {"f.py": b"content"})
+
+
+VARIANTS: tuple[dict[str, Any], ...] = (
+    {"tests": ("x", "y", "z")},
+    {"outcomes": "fpp"},
+    {"seconds": (9.0, 0.25, math.nan)},
+    {"nearness": b"\0\0\0"},
+    {"branch": None},
+    {"commit": "c0ffee"},
+    {"at": sheet(3).at},
+    {"complete": False},
+)
+
+
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: next(iter(variant)))
+def test_whatever_differs_between_runs_with_one_id_is_decided(
+    variant: dict[str, Any], stores: list[SqlStore], tmp_path: Path
+) -> None:
+    one, two = stores[:2]
+    for store, run in ((one, sheet(0)), (two, sheet(0, **variant))):
+        _empty(store)
+        store.sheets.add([run])
+    _exchange(one, two, tmp_path)
+
+
+DECREES: tuple[Callable[[SqlStore, str], object], ...] = (
+    lambda store, word: store.sheets.rename({"old": word}),
+    lambda store, word: store.sheets.quarantine("test", word),
+    lambda store, word: store.sheets.map_tests({"test": {"f.py": [1]}}, {"f.py": word.encode()}),
+)
+
+
+@pytest.mark.parametrize("decree", DECREES, ids=["rename", "quarantine", "map"])
+def test_words_of_one_moment_are_decided(
+    decree: Callable[[SqlStore, str], object], stores: list[SqlStore], tmp_path: Path
+) -> None:
+    one, two = stores[:2]
+    for store, word in ((one, "one"), (two, "two")):
+        _empty(store)
+        decree(store, word)
+        _at_one_time(store)
+    _exchange(one, two, tmp_path)
+
+
+def _exchange(one: SqlStore, two: SqlStore, folder: Path) -> None:
+    files = [file_of(store, folder / f"{number}.whet") for number, store in enumerate((one, two))]
+    assert files[0].read_bytes() != files[1].read_bytes()
+    merge_histories(one.sheets, [files[1]])
+    merge_histories(two.sheets, [files[0]])
+    assert exported(one) == exported(two)
+    assert _told(one) == _told(two)
+
+
+def test_sources_that_nobody_needs_any_more_are_gone(stores: list[SqlStore], tmp_path: Path) -> None:
+    one, two = stores[:2]
+    for store, content in ((one, b"older"), (two, b"newer")):
+        _empty(store)
+        store.sheets.map_tests({"test": {"f.py": [1]}}, {"f.py": content})
+    _exchange(one, two, tmp_path)
+    for store in (one, two):
+        kept = [store.sheets.source(source_digest(content)) for content in (b"older", b"newer")]
+        assert kept == [None, b"newer"]
 
 
 def test_of_two_runs_with_one_id_the_same_one_counts_everywhere(store_url: str, tmp_path: Path) -> None:

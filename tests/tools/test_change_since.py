@@ -97,6 +97,12 @@ def test_a_huge_change_keeps_the_names_alone(
     assert found["a.py"] == FileChange(None, None, deleted=True)
 
 
+def test_a_big_content_before_counts_too(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(changes, "_KEPT_BYTES", 10)
+    (checkout / "a.py").write_text("small\n")
+    assert since(checkout, None).files["a.py"] == FileChange(None, None)
+
+
 def test_contents_by_name(checkout: Path) -> None:
     (checkout / "ends in blob").write_text("x")
     found = contents(checkout, "HEAD", ["missing blob", "b c ü.py", "ends in blob", "two\nlines", "a.py"])

@@ -9,7 +9,7 @@ CONTENTS = st.lists(st.sampled_from([b"a", b"b", b"c", b"", b"    d"]), max_size
 
 
 def test_changed_added_and_removed() -> None:
-    before, after = b"one\ntwo\nthree\nfour\nfive\n", b"one\n2\nthree\nfour\nmore\nfive\n"
+    before, after = b"one\ntwo\nthree\nfour\nfive\nsix\n", b"one\n2\nthree\nfour\nmore\nfive\nsix\n"
     old, new = changed_lines(before, after)
     assert old == {2, 4, 5}  # a line came in between 4 and 5
     assert new == {2, 5}

@@ -108,7 +108,7 @@ class Executor(Agent[ExecutorState, ExecutorOutcome, Workplace]):
         Action(
             name="run_changed_only", kind=ActionKind.FOCUSED, summary="only tests that the change can reach", hides=True
         ),
-        Action(name="run_failed_first", kind=ActionKind.ORDERED, summary="all tests, those that failed lately first"),
+        Action(name="run_failed_first", kind=ActionKind.ORDERED, summary="all tests, those most likely to fail first"),
         Action(name="run_fast_first", kind=ActionKind.ORDERED, summary="all tests, short ones first"),
         Action(
             name="no_retry", kind=ActionKind.AS_CONFIGURED, summary="all tests, the project's automatic retries off"
@@ -236,12 +236,20 @@ def _plan(name: str, workplace: Workplace) -> SuitePlan:
         case "run_changed_only":
             return SuitePlan(select=_affected(workplace))
         case "run_failed_first":
-            return SuitePlan(order=ordering.failed_first(tests, workplace.records()))
+            return SuitePlan(order=_likely_first(workplace))
         case "run_fast_first":
             return SuitePlan(order=ordering.fast_first(tests, workplace.records()))
         case "no_retry":
             return SuitePlan(no_retries=True)
     return SuitePlan()
+
+
+def _likely_first(workplace: Workplace) -> tuple[str, ...]:
+    """In the learned order where there is one; else by decayed failures."""
+    tests = workplace.collection.ids
+    if workplace.rank is None:
+        return ordering.failed_first(tests, workplace.records())
+    return tuple(workplace.rank(tests))
 
 
 def _condition(name: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from whet.agents.catalogue import AGENTS, COMMANDER, SPECIALISTS, AnyAgent, agent_named
 from whet.agents.commander import Commander
 from whet.bootstrap.site import Site
+from whet.bootstrap.visiting import VisitOrdering
 from whet.core.errors import WhetError
 from whet.core.events import Event
 from whet.core.ports import Store
@@ -19,6 +20,7 @@ from whet.policies.learner import Rates
 from whet.policies.shelf import NAMES, Shelf
 from whet.rewards import profile
 from whet.settings.model import Settings
+from whet.store.sql_store import SqlStore
 from whet.tools.budget import Budget
 from whet.tools.process import default_memory_mb
 from whet.tools.suite import Suite
@@ -46,8 +48,9 @@ def fleet(site: Site, store: Store, seed: int) -> Fleet:
     )
 
 
-def workplace(site: Site, store: Store, suite: Suite, seed: int, emit: Callable[[Event], None]) -> Workplace:
+def workplace(site: Site, store: SqlStore, suite: Suite, seed: int, emit: Callable[[Event], None]) -> Workplace:
     settings = site.settings
+    order = VisitOrdering(site, store)
     return Workplace(
         project=site.project,
         python=site.python,
@@ -61,6 +64,8 @@ def workplace(site: Site, store: Store, suite: Suite, seed: int, emit: Callable[
         state_dir=site.state_dir,
         action_seconds=settings.limits.timeout_seconds,
         emit=emit,
+        rank=order.rank,
+        remember=order.remember,
     )
 
 

@@ -77,12 +77,20 @@ class Ordering:
         self.sheets.add([sheet])
         self._catch_up()
 
-    def sheet(self, at: datetime, tests: Sequence[str], outcomes: str, seconds: Sequence[float], whole: bool) -> Sheet:
+    def sheet(
+        self,
+        at: datetime,
+        tests: Sequence[str],
+        outcomes: str,
+        seconds: Sequence[float],
+        whole: bool,
+        source: str = "pytest",
+    ) -> Sheet:
         """Of a run in this lane, with the nearness that its ranking went by."""
         return Sheet(
             id=uuid.uuid4().hex,
             at=at,
-            source="pytest",
+            source=source,
             tests=tests,
             outcomes=outcomes,
             seconds=seconds,

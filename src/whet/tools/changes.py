@@ -37,14 +37,18 @@ def change_since(root: Path, commit: str | None) -> Change | None:
     found = _changes(root, commit)
     if found is None:
         return None
-    kept = len(found.files) <= _KEPT_FILES
-    before = git.contents(root, found.base, list(found.files)) if kept else {}
-    after = _present(root, found.files) if kept else None
-    small = after is not None and sum(map(len, (*before.values(), *after.values()))) <= _KEPT_BYTES
-    if after is None or not small:
-        before, after = {}, {}
+    before, after = _contents(root, found) or ({}, {})
     files = {file: _file_change(root / file, before.get(file), after.get(file)) for file in found.files}
     return Change(base=found.base, files=files, uncommitted=found.uncommitted)
+
+
+def _contents(root: Path, found: git.Changes) -> tuple[dict[str, bytes], dict[str, bytes]] | None:
+    """Before and after; None when they are more than is kept."""
+    after = _present(root, found.files) if len(found.files) <= _KEPT_FILES else None
+    if after is None:
+        return None
+    before = git.contents(root, found.base, list(found.files))
+    return (before, after) if sum(map(len, (*before.values(), *after.values()))) <= _KEPT_BYTES else None
 
 
 def _changes(root: Path, commit: str | None) -> git.Changes | None:

@@ -53,6 +53,9 @@ class Workplace:
     dispatch: Callable[[str], "Dispatched"] | None = None
     agents_done: list[str] = field(default_factory=list)
     executed: dict[str, TestVerdict] = field(default_factory=dict)
+    # The order that was learned for these tests, and where whole runs go so that it is learned.
+    rank: Callable[[Sequence[str]], Sequence[str]] | None = None
+    remember: Callable[[SuiteRun], None] | None = None
 
     @property
     def coverage_memo(self) -> Path:
@@ -106,6 +109,8 @@ class Workplace:
         self.history.record(self.run_id, self.code_version, made)
         if self.crew[:1] == (agent,):  # the one that runs the suite for the user; the others run it to find out things
             self.executed.update({verdict.test: verdict for verdict in made})
+            if self.remember is not None and run.selection is None and run.tests:
+                self.remember(run)
         return run
 
     def reproduce(self, test: str) -> str:

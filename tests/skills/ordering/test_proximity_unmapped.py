@@ -116,6 +116,7 @@ def test_a_test_that_changed_itself_and_a_new_one(shop: Path) -> None:
     found = near(shop, [*TESTS, "tests/test_new.py::test_new"])
     assert found["tests/test_cart.py::test_sums"].reason == "was changed itself"
     assert found["tests/test_new.py::test_new"].reason == "is new"
+    assert found["tests/test_cart.py::TestMore::test_it"].reason == "stands in test_cart.py, which changed elsewhere"
     others = [test for test in TESTS if test != "tests/test_cart.py::test_sums"]
     assert max(found[test].value for test in others) < 0.1 < 0.7 < found["tests/test_cart.py::test_sums"].value
 

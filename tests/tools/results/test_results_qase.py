@@ -122,6 +122,12 @@ def test_csv_without_times_is_dated_by_its_file(tmp_path: Path) -> None:
     assert (only(reading).at, reading.dated_by_file) == (LONG_AGO, 1)
 
 
+@pytest.mark.parametrize("began", [1_714_557_600, 1_714_557_600_000, "1714557600", "2024-05-01T12:00:00+02:00"])
+def test_times_in_whatever_form(tmp_path: Path, began: Any) -> None:
+    record = {"title": "a", "status": "passed", "start_time": began}
+    assert only(read(write(tmp_path, {"r.json": json.dumps([record])}))).at == datetime(2024, 5, 1, 10, tzinfo=UTC)
+
+
 @pytest.mark.parametrize("took", [-1, "soon", 1e400, [1], 10**400])
 def test_durations_that_are_none_are_refused(tmp_path: Path, took: Any) -> None:
     text = json.dumps([{"title": "a", "status": "passed", "time_ms": took}]).replace("Infinity", "1e999")

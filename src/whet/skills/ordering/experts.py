@@ -12,7 +12,8 @@ from whet.skills.ordering.columns import Column, Columns, Flags, Places
 from whet.skills.ordering.hazard import Hazard
 
 # How much a second counts, as a power; in the name of the expert.
-SECONDS_POWERS = {"learned": 0.0, "learned^.03": 0.03, "learned^.1": 0.1, "learned^.3": 0.3, "learned^1": 1.0}
+LIKELIEST = "learned"
+SECONDS_POWERS = {LIKELIEST: 0.0, "learned^.03": 0.03, "learned^.1": 0.1, "learned^.3": 0.3, "learned^1": 1.0}
 HEURISTICS = ("recently failed", "decayed failures", "decayed failures per second", "failure rate", "co-failures")
 NEAR = ("near the change",)
 PRIORS = {**dict.fromkeys(SECONDS_POWERS, 0.18), **dict.fromkeys((*HEURISTICS, *NEAR), 0.02)}
@@ -22,7 +23,7 @@ LIKELY, SURE = 0.3, 0.5
 _FIRST_PART = 0.5  # of the expected time goes to the likeliest
 _FORGIVEN_FLAKES = 1.0
 # What a selection leaves out is not known to pass: each time, its chance is taken to be a little higher.
-_CURIOSITY_STEP, _CURIOSITY = 0.05, 0.5
+_CURIOSITY_STEP, _CURIOSITY = 0.02, 0.2
 
 
 class View(NamedTuple):

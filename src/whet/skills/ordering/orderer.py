@@ -11,6 +11,7 @@ from whet.core.sheets import FAILURES, UNKNOWN_NEARNESS, Sheet
 from whet.skills.ordering import experts, metrics, saving
 from whet.skills.ordering.columns import Column, Flags, Places
 from whet.skills.ordering.learned import Learned
+from whet.skills.ordering.promise import FEWEST_TESTS
 from whet.skills.ordering.reasons import reasons
 
 _COMPANION = 0.4  # a test that failed in at least this share of another's failures is run right after it
@@ -37,9 +38,12 @@ class Orderer(Learned):
         """How much each expert is trusted by now."""
         return self.hedge.weights()
 
-    def expert(self, near: bool) -> str:
-        """The one that orders the next run."""
-        trusted = self.hedge.weights({name: near or name not in experts.NEAR for name in experts.PRIORS})
+    def expert(self, seen: experts.View) -> str:
+        """The one that orders this run. Where selections leave tests out, experts cannot be told apart by what ran:
+        then the likeliest come first, whatever they cost."""
+        if seen.selecting:
+            return experts.LIKELIEST
+        trusted = self.hedge.weights(experts.awake(seen))
         draw = random.Random(self.sheets)  # noqa: S311 - not for secrets
         return draw.choices(list(trusted), list(trusted.values()))[0]
 
@@ -51,8 +55,7 @@ class Orderer(Learned):
         near = None if not nearness else np.array([nearness.get(test, math.nan) for test in tests])
         at = self.columns.places(tests)
         seen = self._view(tests, at, near)
-        name = self.expert(near is not None)
-        order = _order(experts.score(name, seen))
+        order = _order(experts.score(self.expert(seen), seen))
         why = reasons(self.columns, seen, at)
         known, timed = self.columns.runs[at] > 0, self.columns.timed[at] > 0
         return [
@@ -82,7 +85,8 @@ class Orderer(Learned):
         if tests:
             at = self.columns.places(tests)
             if failed.any():
-                self._judge(sheet, tests, at, failed, seconds, _nearness(sheet, ran))
+                if sheet.complete:  # what a selection left out might have failed sooner: it judges nobody
+                    self._judge(tests, at, failed, seconds, _nearness(sheet, ran))
                 self.hazard.learn(self.columns, at, failed)
             self._count_flakes(sheet.code_version, tests, at, failed)
             self.columns.run(at, failed, self.sheets)
@@ -99,12 +103,12 @@ class Orderer(Learned):
             return 0.0
         chosen = set(kept)
         first = next((i for i, one in enumerate(ranked) if one.test not in chosen), len(ranked))
-        return self.promise.risk_of(first / len(ranked))
+        return self.promise.risk_of(first / len(ranked)) if len(ranked) >= FEWEST_TESTS else None
 
     def within_risk(self, ranked: Sequence[Ranked], risk: float) -> list[str] | None:
         """The fewest first tests whose risk is at most `risk`; None when only the whole suite keeps that promise."""
         share = self.promise.share_for(risk)
-        if share is None or share >= 1.0:
+        if share is None or share >= 1.0 or len(ranked) < FEWEST_TESTS:
             return None
         return [one.test for one in ranked[: math.ceil(share * len(ranked))]]
 
@@ -122,15 +126,13 @@ class Orderer(Learned):
         company = self.company.of(tests, self.company.newest)
         return experts.view(self.columns, self.hazard, at, self.sheets, near, company)
 
-    def _judge(
-        self, sheet: Sheet, tests: Sequence[str], at: Places, failed: Flags, seconds: Column, near: Column | None
-    ) -> None:
+    def _judge(self, tests: Sequence[str], at: Places, failed: Flags, seconds: Column, near: Column | None) -> None:
         """What each expert's order would have been worth, had it ordered this run."""
         seen = self._view(tests, at, near)
         real = np.where(np.isnan(seconds), seen.seconds, seconds)
         orders = {name: _order(experts.score(name, seen)) for name, on in experts.awake(seen).items() if on}
-        if sheet.complete:
-            first = orders[self.expert(near is not None)]
+        if len(tests) >= FEWEST_TESTS:
+            first = orders[self.expert(seen)]
             self.promise.learn(metrics.failure_rank_share(failed[first]))
         if len(tests) > 1 and not failed.all():
             self.hedge.learn({name: _loss(real[order], failed[order]) for name, order in orders.items()})

@@ -26,8 +26,11 @@ def is_export(data: object) -> bool:
 
 def claims_csv(head: bytes) -> bool:
     """Whether the first line has the columns of an export."""
-    first = head.split(b"\n", 1)[0].decode("utf-8-sig", "replace")
-    return _is_record(dict.fromkeys(_columns(next(csv.reader([first]), []))))
+    first = head.decode("utf-8-sig", "replace").splitlines()[:1]
+    try:
+        return _is_record(dict.fromkeys(_columns(next(csv.reader(first), []))))
+    except csv.Error:
+        return False
 
 
 def read(document: Document, data: Any, left_out: Counter[str]) -> Iterator[tuple[str, Part]]:

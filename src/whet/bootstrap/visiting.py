@@ -1,0 +1,37 @@
+"""What a visit of the fleet and `pytest --whet` learn is the same: runs of the suite, in the same lane."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+from whet.bootstrap.lane import find_lane
+from whet.bootstrap.ordering import Ordering
+from whet.bootstrap.site import Site
+from whet.core.sheets import OUTCOMES
+from whet.store.sql_store import SqlStore
+from whet.tools.suite import SuiteRun
+
+_LETTERS = {outcome: letter for letter, outcome in OUTCOMES.items()}
+
+
+class VisitOrdering:
+    """Opened when it is first needed: a visit that neither orders nor finishes a run pays nothing for it."""
+
+    def __init__(self, site: Site, store: SqlStore) -> None:
+        self._site, self._store = site, store
+        self._opened: Ordering | None = None
+
+    def rank(self, tests: Sequence[str]) -> list[str]:
+        return [ranked.test for ranked in self._ordering().rank(tests, whole=True).ranked]
+
+    def remember(self, run: SuiteRun) -> None:
+        last = {test.id: test for test in run.tests}  # a retried test's last outcome counts
+        began = datetime.now(UTC) - timedelta(seconds=run.duration_seconds)
+        outcomes = "".join(_LETTERS[test.outcome] for test in last.values())
+        seconds = [test.duration_seconds for test in last.values()]
+        ordering = self._ordering()
+        ordering.record(ordering.sheet(began, list(last), outcomes, seconds, run.finished, "visit"))
+
+    def _ordering(self) -> Ordering:
+        if self._opened is None:
+            self._opened = Ordering(self._site, self._store, find_lane(self._site.project.root))
+        return self._opened

@@ -1,0 +1,145 @@
+"""The experts' scores, against numbers worked by hand."""
+
+import math
+
+import numpy as np
+import pytest
+
+from whet.skills.ordering import experts
+from whet.skills.ordering.columns import Column, Columns, Places
+from whet.skills.ordering.experts import View
+from whet.skills.ordering.hazard import Hazard
+
+
+def seen(columns: Columns, at: Places, near: list[float] | None = None, sheet: int = 9) -> View:
+    nearness = None if near is None else np.array(near)
+    return experts.view(columns, Hazard(), at, sheet, nearness, np.zeros(len(at)))
+
+
+def made(**changes: Column | list[float] | bool) -> View:
+    """Three tests of which nothing sets one apart, but for the changes."""
+    same = {name: np.ones(3) / 4 for name in View._fields} | {"nearness": None, "selecting": False}
+    given = {name: value if isinstance(value, bool) else np.array(value) for name, value in changes.items()}
+    return View(**{**same, **given})  # type: ignore[arg-type]
+
+
+def order(name: str, view: View) -> list[int]:
+    scores = experts.score(name, view).tolist()
+    return sorted(range(len(scores)), key=lambda place: -scores[place])
+
+
+def test_history_is_the_hazard_and_the_decayed_failures_together() -> None:
+    columns = Columns()
+    view = seen(columns, columns.places(["t"]))
+    assert view.probability[0] == pytest.approx(0.3**0.2 * 0.501**0.8)
+    assert view.evidence[0] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("flakes", "failures", "trusted"), [(0, 3, 1.0), (1, 1, 0.5), (1, 3, 0.75), (2, 1, 0.001), (9, 3, 0.001)]
+)
+def test_failures_on_equal_code_count_less(flakes: float, failures: float, trusted: float) -> None:
+    columns = Columns()
+    at = columns.places(["t"])
+    columns.failures[at] = failures
+    steady = seen(columns, at).probability[0]
+    columns.flakes[at] = flakes
+    assert seen(columns, at).probability[0] == pytest.approx(steady * trusted)
+
+
+def test_nearness_is_another_way_to_fail() -> None:
+    columns = Columns()
+    at = columns.places(["t", "unknown"])
+    by_history = seen(columns, at).probability[0]
+    view = seen(columns, at, [0.6, math.nan])
+    assert view.probability == pytest.approx([1 - (1 - by_history) * 0.4, by_history])
+    assert view.evidence.tolist() == [0.6, 0.5]
+
+
+def test_what_was_left_out_becomes_likelier_up_to_a_limit() -> None:
+    columns = Columns()
+    at = columns.places(["once", "twice", "often", "ever"])
+    by_history = seen(columns, at).probability[0]
+    columns.passed_over[at] = [1, 2, 1000, 10_000]
+    view = seen(columns, at)
+    assert view.selecting
+    once, twice, often, ever = ((1 - view.probability) / (1 - by_history)).tolist()
+    assert 1 - twice == pytest.approx(2 * (1 - once))  # as much more with every time
+    assert 1 > once > twice > often == ever >= 0.5
+
+
+def test_expected_seconds_are_those_of_failing_runs_where_a_failure_is_likely() -> None:
+    columns = Columns()
+    at = columns.places(["failing", "healed", "untimed"])
+    columns.time(at[:2], np.array([True, True]), np.array([8.0, 8.0]))
+    columns.time(at[:2], np.array([False, False]), np.array([2.0, 2.0]))
+    columns.fast[at] = [0.5, 0.4, 0.9]
+    assert experts.expected_seconds(columns, at).tolist() == [8.0, 5.0, 5.0]  # recent: 5; typical: 5
+
+
+def test_expected_seconds_are_never_nothing() -> None:
+    columns = Columns()
+    at = columns.places(["quick", "slow"])
+    assert experts.expected_seconds(columns, at).tolist() == [1.0, 1.0]
+    columns.time(at, np.array([False, False]), np.array([0.0, 10.0]))
+    assert experts.expected_seconds(columns, at).tolist() == [0.005, 10.0]
+
+
+def test_recently_failed_puts_new_tests_before_those_that_never_failed() -> None:
+    columns = Columns()
+    at = columns.places(["long ago", "never", "new", "lately"])
+    ran = columns.places(["long ago", "never", "lately"])
+    for sheet, failed in ((0, [True, False, False]), (3, [False, False, True])):
+        columns.run(ran, np.array(failed), sheet)
+    view = seen(columns, at, sheet=4)
+    assert view.sheets_since_failure.tolist() == [4, math.inf, 0, 1]
+    assert order("recently failed", view) == [2, 3, 0, 1]
+
+
+@pytest.mark.parametrize(
+    ("name", "view", "first"),
+    [
+        ("decayed failures", made(decayed=[0.1, 0.3, 0.2]), [1, 2, 0]),
+        ("decayed failures per second", made(decayed=[0.1, 0.3, 0.2], seconds=[1.0, 9.0, 1.0]), [2, 0, 1]),
+        ("failure rate", made(rate=[0.1, 0.3, 0.2]), [1, 2, 0]),
+        ("co-failures", made(company=[0.0, 0.0, 0.2]), [2, 0, 1]),
+        ("near the change", made(nearness=[math.nan, 0.5, 0.3], seconds=[1.0, 5.0, 1.0]), [2, 1, 0]),
+        ("learned", made(probability=[0.1, 0.3, 0.2], seconds=[1.0, 1.0, 1.0]), [1, 2, 0]),
+        # Half of 16 seconds: the second does not fit; behind, nothing is left to go before it.
+        ("learned", made(probability=[0.1, 0.3, 0.2], seconds=[3.0, 9.0, 4.0]), [2, 0, 1]),
+        # What surely fails comes first at any length.
+        ("learned", made(probability=[0.1, 0.3, 0.2], seconds=[3.0, 9.0, 4.0], evidence=[0, 0.5, 0]), [1, 2, 0]),
+        # In a selection, what does not come first may not run at all.
+        ("learned", made(probability=[0.1, 0.3, 0.2], seconds=[3.0, 9.0, 4.0], selecting=True), [1, 2, 0]),
+        # Seconds count among the likely alone: 0.3 / 2 < 0.2 / 1, yet 0.1 is not before either.
+        ("learned^1", made(probability=[0.1, 0.3, 0.2], seconds=[0.4, 2, 1], evidence=[0, 0.6, 0.6]), [2, 1, 0]),
+        ("learned^.3", made(probability=[0.1, 0.3, 0.2], seconds=[0.4, 2, 1], evidence=[0, 0.6, 0.6]), [1, 2, 0]),
+        # What does not fit goes by failures per second: 0.2 / 6 before 0.3 / 12.
+        ("learned", made(probability=[0.3, 0.2, 0.9], seconds=[12.0, 6.0, 0.5], selecting=False), [2, 1, 0]),
+    ],
+)
+def test_orders(name: str, view: View, first: list[int]) -> None:
+    assert order(name, view) == first
+
+
+def test_the_rate_starts_at_a_half() -> None:
+    columns = Columns()
+    at = columns.places(["t"])
+    assert seen(columns, at).rate[0] == 0.5
+    columns.run(at, np.array([False]), 0)
+    assert seen(columns, at).rate[0] == pytest.approx(1 / 3)
+
+
+def test_nearness_sleeps_while_no_change_is_known() -> None:
+    asleep, awake = experts.awake(made()), experts.awake(made(nearness=[0.0, 0.0, math.nan]))
+    assert [name for name, on in asleep.items() if not on] == ["near the change"]
+    assert all(awake.values())
+    with pytest.raises(ValueError, match="near the change"):
+        experts.score("near the change", made())
+    with pytest.raises(ValueError, match="no expert is called 'coin'"):
+        experts.score("coin", made())
+
+
+def test_every_expert_can_score() -> None:
+    for name in experts.PRIORS:
+        assert len(experts.score(name, made(nearness=[0.1, 0.2, 0.3]))) == 3

@@ -1,0 +1,139 @@
+"""The orderer learns tiny problems whose answer is known."""
+
+import math
+
+import pytest
+from tests.skills.ordering.made_sheets import learned, names, sheet, taught
+
+from whet.core.sheets import UNKNOWN_NEARNESS
+from whet.skills.ordering import Orderer
+
+
+def order(orderer: Orderer, tests: list[str], nearness: dict[str, float] | None = None) -> list[str]:
+    return [one.test for one in orderer.rank(tests, nearness)]
+
+
+@pytest.mark.parametrize("count", range(3, 12))
+def test_an_always_failing_test_moves_to_the_front(count: int) -> None:
+    """Whichever expert is drawn."""
+    assert order(taught(["pppppppf"] * count), names(8))[0] == "t7"
+
+
+def test_what_failed_last_comes_before_what_failed_long_ago() -> None:
+    orderer = taught(["fppp", *["pppp"] * 6, "pppf", "pppp"])
+    assert order(orderer, names(4))[:2] == ["t3", "t0"]
+
+
+def test_a_failure_pulls_its_companions_forward() -> None:
+    orderer = taught(["fpppf", "ppppp"] * 3)
+    assert orderer.after_failure(["t0"], ["t1"], ["t2", "t3", "t4"]) == ["t4", "t2", "t3"]
+    assert orderer.after_failure(["t4", "t1"], [], ["t2", "t3", "t0"]) == ["t2", "t3", "t0"]  # the last failure counts
+    assert orderer.after_failure([], ["t1"], ["t2", "t4"]) == ["t2", "t4"]
+    assert orderer.after_failure(["unheard of"], [], ["t2", "t2", "t4"]) == ["t2", "t2", "t4"]
+    assert orderer.after_failure(["t0"], [], []) == []
+
+
+def test_a_rare_companion_stays_where_it_is() -> None:
+    orderer = taught(["fpf", *["fpp"] * 8])  # once in nine failures and two more: below a fifth
+    assert orderer.after_failure(["t0"], [], ["t1", "t2"]) == ["t1", "t2"]
+
+
+def test_a_near_test_that_never_failed_comes_first() -> None:
+    orderer = taught(["fppppppp", *["pppppppp"] * 40])
+    assert order(orderer, names(8), {"t5": 0.9, "t0": 0.0})[0] == "t5"
+
+
+def test_the_expert_that_is_right_is_trusted() -> None:
+    """What fails is always what is near, and never what failed before."""
+    near = [bytes(90 if i == at else 0 for i in range(8)) for at in range(8)]
+    rows = ["".join("f" if i == at else "p" for i in range(8)) for at in range(8)]
+    orderer = learned(sheet(rows[n % 8], nearness=near[n % 8]) for n in range(80))
+    by_weight = sorted(orderer.weights().items(), key=lambda pair: -pair[1])
+    assert by_weight[0][0] == "near the change" or by_weight[0][0].startswith("learned")
+    assert sum(orderer.weights()[name] for name in ("recently failed", "decayed failures", "failure rate")) < 0.01
+
+
+def test_the_weights_say_who_orders() -> None:
+    orderer = Orderer()
+    orderer.hedge.learn({name: float(name != "failure rate") for name in orderer.hedge.names})
+    for _ in range(60):
+        orderer.hedge.learn({name: 0.2 if name == "failure rate" else 0.9 for name in orderer.hedge.names})
+    drawn = set()
+    for orderer.sheets in range(50):
+        drawn.add(orderer.expert(near=True))
+    assert drawn == {"failure rate"}
+
+
+def test_nobody_goes_by_nearness_when_no_change_is_known() -> None:
+    orderer = Orderer()
+    drawn: list[set[str]] = []
+    for near in (False, True):
+        drawn.append(set())
+        for orderer.sheets in range(400):
+            drawn[-1].add(orderer.expert(near))
+    assert "near the change" not in drawn[0]
+    assert "near the change" in drawn[1]
+
+
+def test_green_runs_say_nothing_about_the_experts() -> None:
+    orderer = taught(["fppp"])
+    before = orderer.weights()
+    for outcomes in ("pppp", "ssss", "ffff", "f", "xXsp"):
+        orderer.learn(sheet(outcomes))
+    assert orderer.weights() == before
+
+
+def test_the_promise_counts_whole_failing_runs_of_enough_tests_alone() -> None:
+    orderer = taught(["fppppp", "pppppp", "ssssss", "fpppp"])
+    assert len(orderer.promise.shares) == 1
+    orderer.learn(sheet("fppppp", complete=False))
+    assert len(orderer.promise.shares) == 1
+
+
+def test_the_promise_goes_by_the_order_that_was_given() -> None:
+    orderer = taught(["pppppppf"] * 20)
+    for row in ("pppppppf", "fppppppp"):
+        given = order(orderer, names(8))
+        failing = names(8)[row.index("f")]
+        orderer.learn(sheet(row))
+        assert orderer.promise.shares[-1] == (given.index(failing) + 1) / 8
+
+
+def test_skipped_tests_did_not_run() -> None:
+    orderer = taught(["ps"] * 5)
+    told = {one.test: one for one in orderer.rank(names(2))}
+    assert told["t1"] == ("t1", "never ran before", None, None)
+    assert told["t0"].expected_seconds == 1.0
+
+
+def test_nothing_is_invented_about_new_tests() -> None:
+    assert [one[2:] for one in Orderer().rank(["a", "b"])] == [(None, None)] * 2
+    untimed = learned([sheet("pf", seconds=[math.nan, 2.0])]).rank(names(2))
+    assert {one.test: one.expected_seconds for one in untimed} == {"t0": None, "t1": 2.0}
+
+
+def test_a_flaky_test_counts_less_than_one_that_fails_for_a_reason() -> None:
+    rows = ["ffp", "ppp"] * 3
+    flaky = learned(sheet(row, code_version=str(n // 2)) for n, row in enumerate(rows))
+    real = learned(sheet(row, code_version=str(n)) for n, row in enumerate(rows))
+    assert flaky.columns.flakes[:3].tolist() == [3, 3, 0]  # red, then green on the same code; three times
+    assert real.columns.flakes[:3].tolist() == [0, 0, 0]
+    likely = [{one.test: one.fail_probability for one in orderer.rank(names(3))}["t0"] for orderer in (flaky, real)]
+    assert likely[0] == pytest.approx((likely[1] or 0) * 0.25)  # 1 − 3 / (3 + 1)
+
+
+def test_unknown_nearness_is_not_nearness() -> None:
+    orderer = learned([sheet("fp", nearness=bytes([UNKNOWN_NEARNESS, 50]))])
+    assert orderer.rank(["t0"], {"other": 1.0})[0].fail_probability == pytest.approx(
+        orderer.rank(["t0"])[0].fail_probability
+    )
+
+
+def test_what_selections_leave_out_comes_back() -> None:
+    """Two tests alike, of which a selection runs one: the other's turn comes."""
+    orderer = taught(["pp"] * 5)
+    for _ in range(5):
+        orderer.learn(sheet("p", ["t0"], complete=False))
+    told = {one.test: one.fail_probability or 0.0 for one in orderer.rank(names(2))}
+    assert told["t1"] > 2 * told["t0"]
+    assert order(orderer, names(2)) == ["t1", "t0"]
