@@ -21,6 +21,7 @@ sys.path.insert(0, str(ROOT))
 from benchmarks.first_failures_history import PROJECTS, Project, history, mutation_python, suites_python  # noqa: E402
 from benchmarks.first_failures_recording import load, record  # noqa: E402
 from benchmarks.first_failures_report import compared, table, totals  # noqa: E402
+from benchmarks.first_failures_testmon import follow  # noqa: E402
 from benchmarks.first_failures_wall import wall_clock  # noqa: E402
 
 WORKERS = 2
@@ -54,7 +55,13 @@ def _arguments() -> argparse.Namespace:
 def _record_all(work: Path, projects: list[Project], commits: int) -> None:
     mutation_python(work), suites_python(work)  # before the workers, who would both make them
     with ThreadPoolExecutor(WORKERS) as pool:
-        list(pool.map(lambda project: record(work, history(work, project, commits)), projects))
+        list(pool.map(lambda project: _record(work, project, commits), projects))
+
+
+def _record(work: Path, project: Project, commits: int) -> None:
+    made = history(work, project, commits)
+    record(work, made)
+    follow(work, made)
 
 
 def _judged(work: Path, project: Project, arguments: argparse.Namespace) -> dict[str, Any]:

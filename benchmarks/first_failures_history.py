@@ -48,7 +48,6 @@ PROJECTS = {
         Project("sqlparse", "0.6.1", "sqlparse", "tests"),
         Project("cachetools", "8.0.0", "src/cachetools", "tests"),
         Project("tomlkit", "0.15.2", "tomlkit", "tests", ("pyyaml",)),
-        Project("marshmallow", "4.4.0", "src/marshmallow", "tests", ("simplejson",)),
     )
 }
 

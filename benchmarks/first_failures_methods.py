@@ -74,8 +74,11 @@ class Decay(Random):
 class Testmon(Own):
     """What real pytest-testmon chose to run; should no failing test be among it, the rest follows."""
 
+    def __init__(self, chosen: Mapping[int, Sequence[str]]) -> None:
+        self._chosen = chosen
+
     def order(self, recorded: Recorded, told: Told) -> Sequence[str]:
-        chosen = recorded.testmon.collected if recorded.testmon is not None else []
+        chosen = self._chosen[recorded.pair.number]
         return [*chosen, *(test for test in told.collected if test not in set(chosen))]
 
 
@@ -86,14 +89,14 @@ class Optimal(Own):
         return sorted(told.collected, key=lambda test: (not told.ran[test].failed, told.ran[test].seconds))
 
 
-def baselines() -> dict[str, list[Method]]:
-    """Those that draw lots several times, to be averaged."""
+def baselines(testmon: Mapping[int, Sequence[str]]) -> dict[str, list[Method]]:
+    """Those that draw lots several times, to be averaged. `testmon`: what it chose, by mutation."""
     return {
         "random": [Random(seed) for seed in range(SEEDS)],
         "own": [Own()],
         "ff": [FailedFirst()],
         "decay": [Decay(seed) for seed in range(SEEDS)],
-        "testmon": [Testmon()],
+        "testmon": [Testmon(testmon)],
         "optimal": [Optimal()],
     }
 

@@ -45,7 +45,7 @@ class Recorded(NamedTuple):
 
     pair: Pair
     plain: Told | None
-    testmon: Told | None  # selection and order; only where it is scored
+    testmon: Told | None  # what testmon chooses that knows one green run of the base; only where it is scored
 
     @property
     def scored(self) -> bool:

@@ -8,6 +8,7 @@ from typing import Any
 from benchmarks.first_failures_history import History
 from benchmarks.first_failures_methods import Method, baselines, never_failed_before, walk
 from benchmarks.first_failures_recording import Recording
+from benchmarks.first_failures_testmon import chosen
 from benchmarks.first_failures_whet import Whet
 
 METHODS = ("whet", "testmon", "decay", "ff", "own", "random", "optimal")
@@ -22,13 +23,16 @@ SLICES = {
 
 def compared(work: Path, history: History, recording: Recording) -> dict[str, Any]:
     whet = [Whet(work, history) for _ in range(2)]
-    going_on = {name: walk(history, recording, methods, True) for name, methods in _methods(whet[0]).items()}
-    fresh = {name: walk(history, recording, methods, False) for name, methods in _methods(whet[1]).items()}
+    at_first = {p.pair.number: p.testmon.collected for p in recording.pairs if p.testmon is not None}
+    followed = chosen(history)
+    going_on = _walked(history, recording, {**baselines({**at_first, **followed}), "whet": [whet[0]]}, continuing=True)
+    fresh = _walked(history, recording, {**baselines(at_first), "whet": [whet[1]]}, continuing=False)
     first = set(never_failed_before(recording))
     return {
         "project": history.project.name,
         "version": history.project.version,
         **_counts(recording),
+        "testmon_followed": len(followed),  # for the other failing commits: what it chooses that knows only the base
         "slices": {
             "first_failures": _summary(going_on, first),
             "first_failures_fresh": _summary(fresh, fresh["own"]),
@@ -40,8 +44,10 @@ def compared(work: Path, history: History, recording: Recording) -> dict[str, An
     }
 
 
-def _methods(whet: Whet) -> dict[str, list[Method]]:
-    return {**baselines(), "whet": [whet]}
+def _walked(
+    history: History, recording: Recording, methods: Mapping[str, Sequence[Method]], continuing: bool
+) -> dict[str, dict[int, float]]:
+    return {name: walk(history, recording, several, continuing) for name, several in methods.items()}
 
 
 def _counts(recording: Recording) -> dict[str, Any]:
@@ -61,14 +67,14 @@ def _counts(recording: Recording) -> dict[str, Any]:
     }
 
 
-def _finds(chosen: Sequence[str], told: Any) -> bool:
-    return any(told.ran[test].failed for test in chosen if test in told.ran)
+def _finds(tests: Sequence[str], told: Any) -> bool:
+    return any(told.ran[test].failed for test in tests if test in told.ran)
 
 
 def _summary(seconds: Mapping[str, Mapping[int, float]], wanted: Iterable[int]) -> dict[str, Any]:
-    chosen = sorted(wanted)
-    times = {name: [by_index[index] for index in chosen] for name, by_index in seconds.items()}
-    return {"commits": len(chosen), **_figures(times)}
+    numbers = sorted(wanted)
+    times = {name: [by_number[number] for number in numbers] for name, by_number in seconds.items()}
+    return {"commits": len(numbers), **_figures(times)}
 
 
 def _figures(times: Mapping[str, Sequence[float]]) -> dict[str, Any]:
@@ -102,9 +108,9 @@ def totals(projects: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _times(project: dict[str, Any], name: str, method: str) -> list[float]:
     seconds = project["seconds"]
-    by_index: dict[int, float] = seconds["fresh" if name == "first_failures_fresh" else "going_on"][method]
-    wanted = seconds["first"] if name == "first_failures" else by_index
-    return [by_index[index] for index in wanted]
+    by_number: dict[int, float] = seconds["fresh" if name == "first_failures_fresh" else "going_on"][method]
+    wanted = seconds["first"] if name == "first_failures" else by_number
+    return [by_number[number] for number in wanted]
 
 
 def _averaged(ratios: Sequence[Mapping[str, float | None]]) -> dict[str, float | None]:

@@ -1,6 +1,8 @@
 """`whet export` and `whet merge` as people use them."""
 
+import sqlite3
 import subprocess
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -75,8 +77,10 @@ def test_a_failed_export_leaves_the_old_file(mine: Path, tmp_path: Path) -> None
     target = tmp_path / "here" / "history.whet"
     target.parent.mkdir()
     target.write_bytes(b"old")
-    (mine / ".whet" / "whet.db").write_bytes(b"no database at all" * 100)
+    with closing(sqlite3.connect(mine / ".whet" / "whet.db", isolation_level=None)) as damaging:
+        damaging.execute("UPDATE sheet_columns SET packed = x'00'")
     failed = whet("export", target, cwd=mine)
+    assert "is damaged" in failed.stderr
     assert (failed.returncode, target.read_bytes(), list(target.parent.iterdir())) == (2, b"old", [target])
 
 

@@ -92,13 +92,13 @@ def test_a_budget_leaves_out_what_promises_least(tmp_path: Path) -> None:
     root = project(tmp_path, {"test_one.py": tests})
     with open_site(root).store() as store:
         now = datetime.now(UTC)
-        runs = (Sheet(f"{n}", now - timedelta(hours=9 - n), "pytest", names, "ppppppf", [0.1] * 7) for n in range(4))
+        runs = (Sheet(f"{n}", now - timedelta(hours=9 - n), "pytest", names, "ppppppf", [10.0] * 7) for n in range(4))
         store.sheets.add(runs)
-    done = run(root, "-v", "--whet-budget", "0.35")
+    done = run(root, "-v", "--whet-budget", "35s")
     assert {"test_one.py::test_bad", "test_one.py::test_new"} <= set(executed(done)), "failed lately, and never seen"
     assert len(executed(done)) == 4
     assert "4 deselected" in done.stdout
-    assert "4 of 8 tests run, 4 left out (about 0.3 s of 0.7 s)" in said(done)
+    assert "4 of 8 tests run, 4 left out (about 30.0 s of 70.0 s)" in said(done)
     assert re.search(r"risk of missing a failing run: unknown \(\d+ failing runs seen, 19 needed\)", said(done))
     assert not sheets(root)[-1].complete
     assert "all tests run: about" in said(run(root, "-q", "--whet-budget", "1h"))

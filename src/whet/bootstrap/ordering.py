@@ -165,6 +165,7 @@ class Ordering:
             mapped=self.sheets.mapped(),
             read=self._read,
             imports=lambda: import_graph(self.root),
+            seconds=self.orderer.seconds(tests),
         )
         return self._or_note(lambda: nearness(tests, change, known), "nearness to the change is not known") or {}
 

@@ -4,12 +4,16 @@ import math
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 
 from whet.core.sheets import OUTCOMES, UNKNOWN_NEARNESS, Sheet
 from whet.skills.ordering import Orderer
 
 _BEGAN = datetime(2025, 1, 1, tzinfo=UTC)
+# How long a machine takes is no property of the orderer.
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quickly = settings(unhurried, max_examples=40)  # whole histories are slow to make
 LONGEST_SECONDS = 1e9  # what a store takes
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.skills.ordering.made_sheets import unhurried
 
 from whet.skills.ordering.columns import Columns
 
@@ -139,6 +140,7 @@ def test_it_has_no_other_columns() -> None:
 EXECUTIONS = st.lists(st.tuples(st.sampled_from("abc"), st.booleans(), st.integers(0, 64)), min_size=1, max_size=12)
 
 
+@unhurried
 @given(st.lists(EXECUTIONS, min_size=1, max_size=4), st.randoms(use_true_random=False))
 def test_the_order_of_executions_within_a_sheet_does_not_matter(
     history: list[list[tuple[str, bool, int]]], random: Random
@@ -158,6 +160,7 @@ def test_the_order_of_executions_within_a_sheet_does_not_matter(
         assert mixed.arrays()[name].tolist() == column.tolist(), name
 
 
+@unhurried
 @given(st.lists(EXECUTIONS, max_size=6))
 def test_weights_stay_shares_and_counts_add_up(history: list[list[tuple[str, bool, int]]]) -> None:
     columns = Columns()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.skills.ordering.made_sheets import unhurried
 
 from whet.skills.ordering.columns import Columns
 from whet.skills.ordering.hazard import Hazard
@@ -96,6 +97,7 @@ def test_a_kind_that_always_fails_is_believed_in_the_end() -> None:
     assert probability(Columns(), hazard) == pytest.approx((18 + 2000) / 2060)
 
 
+@unhurried
 @given(st.lists(st.lists(st.booleans(), min_size=7, max_size=7).filter(any), max_size=30))
 def test_probabilities_are_probabilities(history: list[list[bool]]) -> None:
     columns, hazard = timed(0, 0, 1, 1e9, np.nan, 2, 3), Hazard()

@@ -4,8 +4,9 @@ import math
 from random import Random
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.skills.ordering.made_sheets import quickly, unhurried
 
 from whet.skills.ordering.experts import PRIORS
 from whet.skills.ordering.hedge import AdaHedge
@@ -85,6 +86,7 @@ def bound(best: float, rounds: int, experts: int) -> float:
     return best + 2 * math.sqrt(max(0.0, spread) * math.log(experts)) + 16 / 3 * math.log(experts) + 2
 
 
+@unhurried
 @given(st.lists(ROUND, max_size=120))
 @example([dict(zip(NAMES, row, strict=True)) for row in 100 * [(1.0, 0.0, 1.0, 0.0), (0.0, 1.0, 1.0, 0.0)]])
 def test_following_it_loses_little_more_than_the_best(rounds: list[dict[str, float]]) -> None:
@@ -93,7 +95,7 @@ def test_following_it_loses_little_more_than_the_best(rounds: list[dict[str, flo
     assert lost <= bound(best, len(rounds), len(NAMES)) + 1e-9
 
 
-@settings(max_examples=50)
+@quickly
 @given(st.integers(0, 10_000), st.sampled_from([0.0, 0.3, 0.5, 0.8]))
 def test_it_holds_against_one_who_makes_the_favourite_lose(seed: int, punished: float) -> None:
     """Each round, whom the weights favour most loses; the priors are those of the experts that order."""
@@ -108,6 +110,7 @@ def test_it_holds_against_one_who_makes_the_favourite_lose(seed: int, punished: 
     assert lost <= bound(min(totals.values()), 150, len(PRIORS))
 
 
+@unhurried
 @given(st.lists(st.dictionaries(st.sampled_from(NAMES), LOSSES, min_size=1), max_size=120))
 def test_sleepers_are_compared_over_the_rounds_they_were_awake(rounds: list[dict[str, float]]) -> None:
     hedge = AdaHedge(dict.fromkeys(NAMES, 1.0))

@@ -4,15 +4,23 @@ from collections import Counter
 from random import Random
 
 import pytest
-from hypothesis import Phase, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from tests.skills.ordering.made_sheets import HISTORIES, LONGEST_SECONDS, ODD_NAMES, QUESTIONS, learned, names, sheet
+from tests.skills.ordering.made_sheets import (
+    HISTORIES,
+    LONGEST_SECONDS,
+    ODD_NAMES,
+    QUESTIONS,
+    learned,
+    names,
+    quickly,
+    sheet,
+    unhurried,
+)
 
 from whet.core.sheets import Sheet
 from whet.skills.ordering import Orderer, Ranked
 
-# Whole histories are slow to make, and to make smaller.
-quickly = settings(max_examples=40, phases=set(Phase) - {Phase.shrink})
 Question = tuple[list[str], dict[str, float] | None]
 
 
@@ -99,6 +107,7 @@ HELD = st.floats(0.0, 0.1)
 KEPT = st.sets(st.integers(0, 19)).map(lambda places: {f"t{place}" for place in places})
 
 
+@unhurried
 @given(SHARES, HELD, KEPT, KEPT)
 def test_keeping_more_never_risks_more(shares: list[float], held: float, some: set[str], more: set[str]) -> None:
     orderer, ranked = with_failing_runs(shares, held)
@@ -108,6 +117,7 @@ def test_keeping_more_never_risks_more(shares: list[float], held: float, some: s
         assert 0.0 <= greater <= less <= 1.0
 
 
+@unhurried
 @given(SHARES, HELD, st.floats(0.0, 1.0))
 def test_what_is_kept_within_a_risk_has_at_most_that_risk(shares: list[float], held: float, risk: float) -> None:
     orderer, ranked = with_failing_runs(shares, held)
@@ -119,6 +129,7 @@ def test_what_is_kept_within_a_risk_has_at_most_that_risk(shares: list[float], h
         assert bound <= risk * (1 + 1e-12)
 
 
+@unhurried
 @given(SHARES, HELD)
 def test_a_greater_risk_never_keeps_more(shares: list[float], held: float) -> None:
     orderer, ranked = with_failing_runs(shares, held)

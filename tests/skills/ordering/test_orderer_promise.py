@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.skills.ordering.made_sheets import unhurried
 
 from whet.skills.ordering.promise import FEWEST_FAILING_RUNS, REFERENCE_RISK, Promise
 
@@ -69,6 +70,7 @@ def test_only_the_newest_three_hundred_count() -> None:
     assert promise.shares == [0.1] * 300
 
 
+@unhurried
 @given(st.lists(st.tuples(st.sampled_from(["beyond", "within", "any"]), SHARES), max_size=300), st.integers(0, 60))
 def test_in_the_long_run_misses_are_as_rare_as_promised_whatever_comes(
     runs: list[tuple[str, float]], before: int
@@ -84,6 +86,7 @@ def test_in_the_long_run_misses_are_as_rare_as_promised_whatever_comes(
     assert missed <= REFERENCE_RISK * len(runs) + 6 + 1e-9
 
 
+@unhurried
 @given(st.lists(SHARES, max_size=60), st.floats(0.0, 0.1), RISKS)
 def test_what_is_chosen_for_a_risk_has_at_most_that_risk(shares: list[float], held: float, risk: float) -> None:
     promise = Promise(shares, held)
@@ -94,6 +97,7 @@ def test_what_is_chosen_for_a_risk_has_at_most_that_risk(shares: list[float], he
         assert bound <= risk * (1 + 1e-12)
 
 
+@unhurried
 @given(st.lists(SHARES, min_size=19, max_size=60), st.floats(0.0, 0.1), RISKS, RISKS)
 def test_running_more_never_risks_more(shares: list[float], held: float, one: float, other: float) -> None:
     promise = Promise(shares, held)

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.skills.ordering.made_sheets import HISTORIES, QUESTIONS, learned, sheet
+from tests.skills.ordering.made_sheets import HISTORIES, QUESTIONS, learned, quickly, sheet, unhurried
 
 from whet.core.sheets import Sheet
 from whet.skills.ordering import Orderer
@@ -16,7 +16,7 @@ from whet.skills.ordering import Orderer
 STATE = learned(sheet(outcomes, code_version="one") for outcomes in ("pfppp", "ppppp", "fpppf", "sfpps")).dump()
 
 
-@settings(max_examples=25)
+@quickly
 @given(HISTORIES, HISTORIES, QUESTIONS)
 def test_a_loaded_one_goes_on_as_the_one_that_was_saved(
     before: list[Sheet], after: list[Sheet], question: tuple[list[str], dict[str, float] | None]
@@ -35,6 +35,7 @@ def test_a_loaded_one_goes_on_as_the_one_that_was_saved(
     assert loaded.dump() == orderer.dump()
 
 
+@unhurried
 @given(st.binary(max_size=300))
 @example(b"")
 @example(b"PK\x03\x04")
@@ -52,7 +53,7 @@ def test_an_array_alone_is_refused() -> None:
         Orderer.load(file.getvalue())
 
 
-@settings(max_examples=200)
+@unhurried
 @given(st.integers(0, len(STATE) - 1), st.integers(1, 255))
 def test_a_damaged_state_is_refused_or_the_damage_did_not_matter(place: int, flipped: int) -> None:
     damaged = bytearray(STATE)
@@ -64,6 +65,7 @@ def test_a_damaged_state_is_refused_or_the_damage_did_not_matter(place: int, fli
     assert loaded.dump() == STATE
 
 
+@unhurried
 @given(st.integers(0, len(STATE) - 1))
 def test_a_state_that_was_cut_off_is_refused(length: int) -> None:
     with pytest.raises(ValueError, match=r"."):

@@ -10,7 +10,7 @@ import pytest
 from whet.core.sheets import Executed
 from whet.skills.ordering.proximity import Known, Near, nearness
 from whet.tools.changes import change_since
-from whet.tools.imports import import_graph
+from whet.tools.imports import ImportGraph, import_graph
 
 SOURCES = {
     "src/shop/__init__.py": "from .cart import total\nfrom .mail import *\n",
@@ -167,3 +167,17 @@ def test_names_are_for_tests_that_were_never_mapped(shop: Path) -> None:
 def test_what_nobody_executes_is_judged_by_names_for_all(shop: Path) -> None:
     replace(shop / "src/shop/cart.py", "sum(items)", "max(items)")
     assert first(near(shop, executed={test: set() for test in TESTS})) == "tests/test_cart.py::test_sums"
+
+
+def test_the_imports_are_read_once(shop: Path) -> None:
+    for name in ("cart", "mail"):
+        replace(shop / f"src/shop/{name}.py", "return", "return  not")
+    change, asked = change_since(shop, None), []
+    assert change is not None
+
+    def imports() -> ImportGraph:
+        asked.append(1)
+        return import_graph(shop)
+
+    nearness(TESTS, change, Known([], lambda _: None, {}, lambda _: None, imports))
+    assert len(asked) == 1

@@ -197,6 +197,16 @@ def test_archives_that_claim_a_giant_directory_are_refused_before_it_is_read(tmp
         read(file)
 
 
+def test_archives_whose_directory_leads_nowhere_are_refused(tmp_path: Path) -> None:
+    file = archive_with(tmp_path / "r.zip", "r.xml")
+    content = bytearray(file.read_bytes())
+    place = content.rfind(b"PK\x05\x06") + 16
+    struct.pack_into("<I", content, place, struct.unpack_from("<I", content, place)[0] + 50)
+    file.write_bytes(content)
+    with pytest.raises(BadResults, match=r"r\.zip!r\.xml is damaged or cut off"):
+        read(file)
+
+
 def test_a_damaged_member_is_refused_and_an_inner_archive_passed_by(tmp_path: Path) -> None:
     file = archive_with(tmp_path / "r.zip", "r.xml")
     content = file.read_bytes()

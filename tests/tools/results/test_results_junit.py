@@ -173,6 +173,12 @@ def test_suites_far_apart_are_several_runs_and_near_ones_one(tmp_path: Path) -> 
     assert told == [(1, 10, ["in", "t1", "t2"]), (1, 11, ["in", "t3"]), (3, 9, ["in", "t0"])]
 
 
+def test_a_suite_without_a_time_is_of_its_files_time(tmp_path: Path) -> None:
+    undated = f"<testsuite name='s'>{case('b')}</testsuite>"
+    reading = read(write(tmp_path, {"r.xml": suite(case("a")).replace("</testsuites>", f"{undated}</testsuites>")}))
+    assert (len(only(reading).tests), reading.dated_by_file) == (2, 0)
+
+
 def test_a_test_that_comes_again_was_retried_and_its_last_outcome_counts(tmp_path: Path) -> None:
     report = suite(case("a", "<failure/>"), case("b"), case("a", time="0.7"))
     reading = read(write(tmp_path, {"r.xml": report}))

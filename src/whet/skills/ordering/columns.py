@@ -48,13 +48,19 @@ class Columns:
             raise AttributeError(name) from None
 
     def places(self, tests: Sequence[str]) -> Places:
-        """Of these tests; new ones get a place."""
-        found = [self.place.setdefault(test, len(self.place)) for test in tests]
-        while len(self.place) > len(self.runs):
+        """Of these tests. One that was never met has the place behind the last, where everything is as at the start."""
+        blank = len(self.place)
+        return np.array([self.place.get(test, blank) for test in tests], dtype=np.intp)
+
+    def meet(self, tests: Sequence[str]) -> Places:
+        """The same; new ones get a place of their own, whatever the order they come in."""
+        for test in sorted({test for test in tests if test not in self.place}):
+            self.place[test] = len(self.place)
+        while len(self.place) >= len(self.runs):
             for name, start in self.START.items():
                 old = self._columns[name]
                 self._columns[name] = np.concatenate([old, np.full(len(old), start)])
-        return np.array(found, dtype=np.intp)
+        return self.places(tests)
 
     def typical_seconds(self) -> float | None:
         """The mean over timed tests; None when none was timed."""
@@ -66,13 +72,14 @@ class Columns:
         at, times, share = _by_test(at, failed.astype(np.float64))
         mostly = share >= 0.5
         self.runs[at] += times
-        self.failures[at] += times * share
+        self.failures[at] += np.rint(times * share)
         for column, kept in ((self.slow, SLOW_DECAY**times), (self.fast, FAST_DECAY**times)):
             column[at] = kept * column[at] + (1 - kept) * share
         streak = self.streak[at]
         self.streak[at] = np.where(mostly, np.maximum(streak, 0) + times, np.minimum(streak, 0) - times)
-        self.failed_run[at[mostly]] = self.runs[at[mostly]]
-        self.failed_sheet[at[share > 0]] = sheet
+        failing = at[share > 0]
+        self.failed_run[failing] = self.runs[failing]
+        self.failed_sheet[failing] = sheet
         self.seen_sheet[at] = sheet
         self.passed_over[at] = 0
 
@@ -103,9 +110,11 @@ class Columns:
     def restore(self, tests: Sequence[str], arrays: dict[str, Column]) -> None:
         if set(arrays) != set(self.START) or any(len(column) != len(tests) for column in arrays.values()):
             raise ValueError("these are not the columns of this version")
-        self.places(tests)
-        for name, column in arrays.items():
-            self._columns[name][: len(tests)] = column
+        if len(set(tests)) != len(tests) or not all(np.isfinite(column).all() for column in arrays.values()):
+            raise ValueError("these columns are damaged")
+        self.place = {test: place for place, test in enumerate(tests)}
+        blank = np.ones(1 + len(tests))
+        self._columns = {name: np.concatenate([arrays[name], blank * start]) for name, start in self.START.items()}
 
 
 def _by_test(at: Places, values: Column) -> tuple[Places, Column, Column]:

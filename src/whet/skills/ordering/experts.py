@@ -13,10 +13,10 @@ from whet.skills.ordering.hazard import Hazard
 
 # How much a second counts, as a power; in the name of the expert.
 LIKELIEST = "learned"
-SECONDS_POWERS = {LIKELIEST: 0.0, "learned^.03": 0.03, "learned^.1": 0.1, "learned^.3": 0.3, "learned^1": 1.0}
+SECONDS_POWERS = {LIKELIEST: 0.0, "learned^.03": 0.03, "learned^.3": 0.3, "learned^1": 1.0}
 HEURISTICS = ("recently failed", "decayed failures", "decayed failures per second", "failure rate", "co-failures")
 NEAR = ("near the change",)
-PRIORS = {**dict.fromkeys(SECONDS_POWERS, 0.18), **dict.fromkeys((*HEURISTICS, *NEAR), 0.02)}
+PRIORS = {**dict.fromkeys(SECONDS_POWERS, 0.22), **dict.fromkeys((*HEURISTICS, *NEAR), 0.02)}
 
 _DECAY_SHARE, _LEAST = 0.8, 1e-3
 LIKELY, SURE = 0.3, 0.5

@@ -15,6 +15,9 @@ import numpy as np
 from whet.skills.ordering.columns import Column
 
 
+_NO_GAP = 1e-12  # below it the rate is beyond what floats can tell from infinite
+
+
 class AdaHedge:
     def __init__(self, priors: Mapping[str, float]) -> None:
         self.names = tuple(priors)
@@ -42,12 +45,12 @@ class AdaHedge:
     def _mix_loss(self, weights: Column, losses: Column) -> float:
         awake = weights > 0
         least = float(losses[awake].min())
-        if not self.gap:
+        if self.gap < _NO_GAP:
             return least  # the rate is infinite: the best expert of the round
         rate = math.log(len(self.names)) / self.gap
         return least - math.log(float(weights[awake] @ np.exp(-rate * (losses[awake] - least)))) / rate
 
     def _rate_times(self, excess: Column) -> Column:
-        if not self.gap:
+        if self.gap < _NO_GAP:
             return np.where(excess > 0, np.inf, 0.0)
         return excess * (math.log(len(self.names)) / self.gap)

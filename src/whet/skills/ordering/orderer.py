@@ -68,6 +68,12 @@ class Orderer(Learned):
             for i in order.tolist()
         ]
 
+    def seconds(self, tests: Sequence[str]) -> dict[str, float]:
+        """What each is expected to take; without those that were never timed."""
+        place, columns = self.columns.place, self.columns
+        known = {test: place[test] for test in tests if test in place}
+        return {test: float(columns.recent_seconds[at]) for test, at in known.items() if columns.timed[at]}
+
     def after_failure(self, failed: Sequence[str], passed: Sequence[str], left: Sequence[str]) -> list[str]:
         """`left` in the order that serves best now that these failed and passed in this run so far: what is likely to
         fail anyway, then what fails together with the last failure, then the rest as it was."""
@@ -78,31 +84,18 @@ class Orderer(Learned):
 
     def learn(self, sheet: Sheet) -> None:
         """Skipped tests did not run: nothing is learned of them. One that ran several times may stand that often."""
-        ran = [i for i, outcome in enumerate(sheet.outcomes) if outcome not in _NOT_RUN]
-        tests = [sheet.tests[i] for i in ran]
-        failed = np.array([sheet.outcomes[i] in FAILURES for i in ran], dtype=bool)
-        seconds = np.array([sheet.seconds[i] for i in ran], dtype=np.float64)
-        if tests:
-            at = self.columns.places(tests)
-            if failed.any():
-                if sheet.complete:  # what a selection left out might have failed sooner: it judges nobody
-                    self._judge(tests, at, failed, seconds, _nearness(sheet, ran))
-                self.hazard.learn(self.columns, at, failed)
-            self._count_flakes(sheet.code_version, tests, at, failed)
-            self.columns.run(at, failed, self.sheets)
-            self.columns.time(at, failed, seconds)
-            if not sheet.complete:
-                self.columns.pass_over(at)
-            self.company.learn(sorted({test for test, bad in zip(tests, failed.tolist(), strict=True) if bad}))
+        ran = np.array([i for i, outcome in enumerate(sheet.outcomes) if outcome not in _NOT_RUN], dtype=np.intp)
+        if len(ran):
+            self._learn(sheet, ran)
         self.sheets += 1
 
     def risk(self, kept: Sequence[str], ranked: Sequence[Ranked]) -> float | None:
         """Upper bound on the probability that a run of only `kept` misses that the suite fails, given that it does;
-        None when too few failing runs were seen to promise anything."""
-        if len(kept) >= len(ranked):
-            return 0.0
+        None where there are too few tests to speak of shares."""
         chosen = set(kept)
         first = next((i for i, one in enumerate(ranked) if one.test not in chosen), len(ranked))
+        if first == len(ranked):
+            return 0.0
         return self.promise.risk_of(first / len(ranked)) if len(ranked) >= FEWEST_TESTS else None
 
     def within_risk(self, ranked: Sequence[Ranked], risk: float) -> list[str] | None:
@@ -125,6 +118,24 @@ class Orderer(Learned):
     def _view(self, tests: Sequence[str], at: Places, near: Column | None) -> experts.View:
         company = self.company.of(tests, self.company.newest)
         return experts.view(self.columns, self.hazard, at, self.sheets, near, company)
+
+    def _learn(self, sheet: Sheet, ran: Places) -> None:
+        at = self.columns.meet([sheet.tests[i] for i in ran])
+        failed = np.array([sheet.outcomes[i] in FAILURES for i in ran], dtype=bool)
+        seconds = np.array([sheet.seconds[i] for i in ran], dtype=np.float64)
+        order = np.lexsort((seconds, failed, at))  # in which order they ran must not matter
+        ran, at, failed, seconds = ran[order], at[order], failed[order], seconds[order]
+        tests = [sheet.tests[i] for i in ran]
+        if failed.any():
+            if sheet.complete:  # what a selection left out might have failed sooner: it judges nobody
+                self._judge(tests, at, failed, seconds, _nearness(sheet, ran))
+            self.hazard.learn(self.columns, at, failed)
+        self._count_flakes(sheet.code_version, tests, at, failed)
+        self.columns.run(at, failed, self.sheets)
+        self.columns.time(at, failed, seconds)
+        if not sheet.complete:
+            self.columns.pass_over(at)
+        self.company.learn(sorted({test for test, bad in zip(tests, failed.tolist(), strict=True) if bad}))
 
     def _judge(self, tests: Sequence[str], at: Places, failed: Flags, seconds: Column, near: Column | None) -> None:
         """What each expert's order would have been worth, had it ordered this run."""
@@ -159,7 +170,7 @@ def _loss(seconds_in_order: Column, failed_in_order: Flags) -> float:
     return 1.0 - (by_rank + metrics.apfdc(seconds_in_order, failed_in_order)) / 2
 
 
-def _nearness(sheet: Sheet, ran: Sequence[int]) -> Column | None:
+def _nearness(sheet: Sheet, ran: Places) -> Column | None:
     if sheet.nearness is None:
         return None
     values = np.frombuffer(sheet.nearness, dtype=np.uint8)[ran].astype(np.float64)

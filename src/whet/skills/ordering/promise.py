@@ -24,9 +24,9 @@ class Promise:
 
     def learn(self, needed_share: float) -> None:
         """A whole run failed, and this share of the order had to run to see it."""
-        enough = self.share_for(REFERENCE_RISK)
-        if enough is not None:
-            missed = needed_share > enough
+        if len(self.shares) >= FEWEST_FAILING_RUNS:
+            enough = self.share_for(REFERENCE_RISK)
+            missed = enough is not None and needed_share > enough  # where everything runs, nothing is missed
             self.held_risk = max(0.0, self.held_risk + _STEP * (REFERENCE_RISK - missed))
         self.shares = [*self.shares, needed_share][-_WINDOW:]
 
@@ -36,12 +36,10 @@ class Promise:
         may_miss = math.floor(asked * (len(self.shares) + 1)) - 1
         if may_miss < 0:
             return None
-        return sorted(self.shares, reverse=True)[may_miss]
+        return sorted(self.shares, reverse=True)[may_miss] if may_miss < len(self.shares) else 0.0
 
-    def risk_of(self, share: float) -> float | None:
-        """Upper bound on the probability of missing a failing suite when this share runs; None: too little is known."""
-        if len(self.shares) < FEWEST_FAILING_RUNS:
-            return None
+    def risk_of(self, share: float) -> float:
+        """Upper bound on the probability of missing a failing suite when this share runs; 1 before any was seen."""
         missed = sum(needed > share for needed in self.shares)
         caution = REFERENCE_RISK / max(self.held_risk, 1e-9)
         return min(1.0, (missed + 1) / (len(self.shares) + 1) * max(1.0, caution))

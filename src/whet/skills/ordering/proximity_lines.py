@@ -75,24 +75,33 @@ def _judge(
     signs: Signs, file: str, rows: Sequence[Executed], where: Places, mapped: Mapping[str, int], shown: str
 ) -> None:
     hits = [where.changed & row.lines for row in rows]
-    crowd = _crowd(hits)
-    rarity = {hit: _rarity(hit, crowd) for hit in set(hits)}
+    rarity = _rarity(Counter(hits))
+    lines = len(frozenset[int]().union(*rarity))
     alike = frozenset[str]().union(*(tokens(name.rpartition(".")[2]) for name in where.names))
     name = base_name(file)
     for row, hit in zip(rows, hits, strict=True):
         if hit:
-            total = max(mapped.get(row.test, 0), len(row.lines))
+            share = len(row.lines) / max(mapped.get(row.test, 0), len(row.lines))
             named = _OTHER_NAME if alike.isdisjoint(signs.tokens[row.test]) else 1.0
-            value = _BEST * (named * rarity[hit] * math.sqrt(len(row.lines) / total)) ** _STEEPNESS
-            little = _LITTLE if 2 * len(row.lines) > total else ""
-            signs.add(row.test, value, "executes {} of {} changed lines in {}{}", len(hit), len(crowd), shown, little)
+            value = _BEST * (named * rarity[hit] * math.sqrt(share)) ** _STEEPNESS
+            little = _LITTLE if share > 0.5 else ""
+            signs.add(row.test, value, "executes {} of {} changed lines in {}{}", len(hit), lines, shown, little)
             signs.reach(row.test, file, hit)
         elif where.everywhere:
             signs.add(row.test, _TOP_LEVEL, "executes {}, which changed at its top level", name)
-        elif not where.around.isdisjoint(row.lines):
-            signs.add(row.test, _SAME_FUNCTION, "executes a function that changed in {}, by another way", name)
-        else:
+        elif where.around.isdisjoint(row.lines):
             signs.add(row.test, _SAME_FILE, "executes {}, though not what changed in it", name)
+        else:
+            signs.add(row.test, _SAME_FUNCTION, "executes a function that changed in {}, by another way", name)
+
+
+def _rarity(hits: Mapping[frozenset[int], int]) -> dict[frozenset[int], float]:
+    """A changed line that few tests execute is for those few to defend: 1 / √tests, as a mean over the changed lines,
+    each of which is as likely broken as another."""
+    crowd: dict[int, int] = {}
+    for hit, tests in hits.items():
+        crowd.update((line, crowd.get(line, 0) + tests) for line in hit)
+    return {hit: sum(1.0 / math.sqrt(crowd[line]) for line in hit) / max(1, len(crowd)) for hit in hits}
 
 
 def _shown(file: str, change: FileChange) -> str:
@@ -101,16 +110,3 @@ def _shown(file: str, change: FileChange) -> str:
         return base_name(file)
     first, last = min(change.lines), max(change.lines)
     return f"{base_name(file)}:{first}" + (f"-{last}" if last > first else "")
-
-
-def _crowd(hits: Sequence[frozenset[int]]) -> dict[int, int]:
-    """By changed line, how many tests execute it."""
-    crowd: dict[int, int] = {}
-    for hit, tests in Counter(hits).items():
-        crowd.update((line, crowd.get(line, 0) + tests) for line in hit)
-    return crowd
-
-
-def _rarity(hit: Collection[int], crowd: Mapping[int, int]) -> float:
-    """A line that few tests execute is for those few to defend. Each changed line is as likely broken as another."""
-    return sum(1.0 / math.sqrt(crowd[line]) for line in hit) / len(crowd) if hit else 0.0

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import chain
 from pathlib import PurePosixPath
 
@@ -55,7 +55,7 @@ def by_names(
     imports: Callable[[], ImportGraph],
 ) -> None:
     """For tests that were never mapped, and for files whose execution does not tell enough (not in `executed`)."""
-    texts = Texts(read)
+    texts, graph = Texts(read), cache(imports)
     everyone = _Asked(signs, signs.tests)
     unmapped = _Asked(signs, [test for test in signs.tests if test not in mapped])
     for file, change in files.items():
@@ -64,7 +64,7 @@ def by_names(
             continue
         _by_place(signs, asked, file)
         if file.endswith(".py"):
-            _by_import(signs, asked, file, imports())
+            _by_import(signs, asked, file, graph())
         _by_mention(signs, asked, _changed_names(change) if file.endswith(".py") else {base_name(file)}, texts)
 
 

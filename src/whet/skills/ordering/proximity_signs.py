@@ -51,6 +51,8 @@ class Signs:
         """Empty when there was no sign at all."""
         found = {test: self._near(test) for test in self.tests} if self._strongest else {}
         for group in self._same_reach().values():
+            if len(group) == 1:
+                continue
             group.sort(key=lambda test: -found[test].value / math.sqrt(seconds.get(test, 1.0) or _INSTANT))
             found.update((test, _after(place, found[test])) for place, test in enumerate(group))
         return found

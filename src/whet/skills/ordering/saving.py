@@ -2,14 +2,21 @@
 
 import io
 import json
+import struct
 import zipfile
+import zlib
 from typing import Any
 
 import numpy as np
 
+from whet.skills.ordering.columns import Column
 from whet.skills.ordering.learned import Learned
 
 VERSION = 1
+_DAMAGE = (
+    *(OSError, EOFError, KeyError, TypeError, AttributeError, NotImplementedError, RuntimeError, MemoryError),
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+)
 _HAZARD = ("failed", "ran", "length_failed", "length_expected")
 
 
@@ -40,7 +47,7 @@ def restore(learned: Learned, state: bytes) -> None:
     try:
         with np.load(io.BytesIO(state), allow_pickle=False) as arrays:
             _restore(learned, dict(arrays))
-    except (OSError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as error:
+    except _DAMAGE as error:
         raise ValueError(f"this is not the state of an orderer: {error}") from error
 
 
@@ -53,9 +60,17 @@ def _restore(learned: Learned, arrays: dict[str, Any]) -> None:
     columns = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
     learned.columns.restore(told["tests"], columns)
     for name in _HAZARD:
-        setattr(learned.hazard, name, arrays[f"hazard_{name}"])
-    learned.hedge.losses, learned.hedge.gap = arrays["losses"], told["gap"]
+        setattr(learned.hazard, name, _like(getattr(learned.hazard, name), arrays[f"hazard_{name}"]))
+    learned.hedge.losses, learned.hedge.gap = _like(learned.hedge.losses, arrays["losses"]), float(told["gap"])
     learned.company.together, learned.company.failures = told["together"], told["failures"]
     learned.company.newest = tuple(told["newest"])
     learned.promise.shares, learned.promise.held_risk = told["shares"], told["held_risk"]
     learned.versions = {test: (version, failed) for test, (version, failed) in told["versions"].items()}
+    if not set(learned.versions) <= set(learned.columns.place):
+        raise ValueError("this state knows versions of tests it does not know")
+
+
+def _like(fresh: Column, saved: Column) -> Column:
+    if saved.shape != fresh.shape or saved.dtype != fresh.dtype or not np.isfinite(saved).all():
+        raise ValueError("this state was made by another version")
+    return saved

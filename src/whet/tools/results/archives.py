@@ -5,6 +5,7 @@ import struct
 import zipfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO, cast
 
@@ -28,13 +29,13 @@ def open_archive(path: Path) -> zipfile.ZipFile:
         raise bad(str(path), "is an archive with too many files", "Make several archives of it.")
     try:
         return zipfile.ZipFile(path)
-    except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError) as error:
+    except (zipfile.BadZipFile, NotImplementedError, ValueError, OverflowError, struct.error) as error:
         raise bad(str(path), "is a damaged or cut-off zip archive", "Download it again.") from error
 
 
 def members(path: Path, archive: zipfile.ZipFile) -> Iterator[Document]:
     """The files in it; the whole archive is refused when one of them would lie outside, or when it would burst."""
-    found = [info for info in archive.infolist() if not info.is_dir()]
+    found = [info for info in archive.infolist() if not info.filename.endswith("/")]
     _check(path, found)
     written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
     for info in found:
@@ -46,8 +47,16 @@ def members(path: Path, archive: zipfile.ZipFile) -> Iterator[Document]:
             given=False,
             stored_bytes=info.compress_size,
             compressed=True,
-            open=lambda info=info: cast("BinaryIO", archive.open(info)),  # type: ignore[misc]
+            open=partial(_open, archive, info),
         )
+
+
+def _open(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> BinaryIO:
+    try:
+        return cast("BinaryIO", archive.open(info))
+    except (OSError, struct.error, UnicodeDecodeError) as error:
+        # A damaged directory leads to places that are not there.
+        raise zipfile.BadZipFile(info.filename) from error
 
 
 def _check(path: Path, found: list[zipfile.ZipInfo]) -> None:
@@ -69,7 +78,7 @@ def _check(path: Path, found: list[zipfile.ZipInfo]) -> None:
 def _leads_outside(info: zipfile.ZipInfo) -> bool:
     name = info.filename.replace("\\", "/")
     absolute = name.startswith("/") or (len(name) > 1 and name[1] == ":")
-    return absolute or ".." in name.split("/") or stat.S_ISLNK(info.external_attr >> 16)
+    return not name or absolute or ".." in name.split("/") or stat.S_ISLNK(info.external_attr >> 16)
 
 
 def _modified(info: zipfile.ZipInfo) -> datetime | None:
