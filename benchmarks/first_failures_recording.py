@@ -146,8 +146,8 @@ def load(history: History) -> Recording:
 
 
 def _usual(recording: Recording) -> Recording:
-    """Durations as medians over the runs in which the test had the same verdict. Most tests take less than a
-    millisecond: what one run shows of them is how busy the machine was."""
+    """What a test that did not fail took, as the median over all such runs: most take less than a millisecond, and
+    what one run shows of those is how busy the machine was. How long a failing one takes depends on the mutation."""
     told = [recording.base, *(pair.plain for pair in recording.pairs if pair.plain is not None)]
     seen: dict[tuple[str, str], list[float]] = defaultdict(list)
     for one in told:
@@ -156,7 +156,8 @@ def _usual(recording: Recording) -> Recording:
     usual = {key: statistics.median(seconds) for key, seconds in seen.items()}
 
     def timed(one: Told) -> Told:
-        return one._replace(ran={test: Verdict(v.letter, usual[test, v.letter]) for test, v in one.ran.items()})
+        calm = {t: v if v.failed else Verdict(v.letter, usual[t, v.letter]) for t, v in one.ran.items()}
+        return one._replace(ran=calm)
 
     pairs = [p._replace(plain=None if p.plain is None else timed(p.plain)) for p in recording.pairs]
     return Recording(timed(recording.base), pairs)

@@ -20,7 +20,6 @@ from whet.policies.learner import Rates
 from whet.policies.shelf import NAMES, Shelf
 from whet.rewards import profile
 from whet.settings.model import Settings
-from whet.store.sql_store import SqlStore
 from whet.tools.budget import Budget
 from whet.tools.process import default_memory_mb
 from whet.tools.suite import Suite
@@ -48,7 +47,7 @@ def fleet(site: Site, store: Store, seed: int) -> Fleet:
     )
 
 
-def workplace(site: Site, store: SqlStore, suite: Suite, seed: int, emit: Callable[[Event], None]) -> Workplace:
+def workplace(site: Site, store: Store, suite: Suite, seed: int, emit: Callable[[Event], None]) -> Workplace:
     settings = site.settings
     order = VisitOrdering(site, store)
     return Workplace(

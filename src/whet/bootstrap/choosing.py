@@ -64,7 +64,7 @@ def _stated(orderer: Orderer, ranked: Sequence[Ranked], kept: set[str], told: st
         return Choice(None, f"all tests run ({told})")
     bound = orderer.risk([one.test for one in ranked if one.test in kept], ranked)
     stated = f"unknown ({_seen(orderer, REFERENCE_RISK)})" if bound is None else f"at most {bound:.1%}"
-    counts = f"{len(kept)} of {len(ranked)} tests run, {len(ranked) - len(kept)} left out"
+    counts = f"{len(kept)} of {len(ranked)} tests chosen, {len(ranked) - len(kept)} left out"
     return Choice(frozenset(kept), f"{counts} ({told}); risk of missing a failing run: {stated}")
 
 

@@ -11,12 +11,12 @@ from typing import NamedTuple, TypeVar
 from whet.bootstrap.lane import Lane, find_lane
 from whet.bootstrap.site import Site, open_site
 from whet.core.errors import WhetError
+from whet.core.ports import Store
 from whet.core.sheets import FAILURES, UNKNOWN_NEARNESS, Sheet, SheetKey, Sheets, Snapshot
 from whet.skills.flakiness import FLAKY_AT, flaky_probability
 from whet.skills.ordering import Orderer, Ranked
 from whet.skills.ordering.identity import renames
 from whet.skills.ordering.proximity import Known, Near, nearness
-from whet.store.sql_store import SqlStore
 from whet.tools.changes import Change, change_since
 from whet.tools.imports import import_graph
 
@@ -38,15 +38,23 @@ def open_ordering(root: Path, changed_since: str | None = None) -> Iterator["Ord
     """`changed_since`: the commit that what is near to the change is judged from; else the lane's last full run's."""
     site = open_site(root)
     with site.store() as store:
-        yield Ordering(site, store, find_lane(site.project.root), changed_since)
+        yield Ordering(site, store, find_lane(site.project.root), changed_since, lambda: site.rescue(store))
 
 
 class Ordering:
-    def __init__(self, site: Site, store: SqlStore, lane: Lane, changed_since: str | None = None) -> None:
+    def __init__(
+        self,
+        site: Site,
+        store: Store,
+        lane: Lane,
+        changed_since: str | None = None,
+        rescue: Callable[[], object] = lambda: None,
+    ) -> None:
+        """`rescue` writes back a store that the suite deleted while it ran."""
         self.site = site
         self.lane = lane
         self.notes: list[str] = []  # what did not work, as sentences
-        self._store = store
+        self._store, self._rescue = store, rescue
         self._changed_since = changed_since
         self._near: dict[str, Near] = {}
         self._touched: set[str] = set()  # tests that executed a file which changed
@@ -73,7 +81,7 @@ class Ordering:
 
     def record(self, sheet: Sheet) -> None:
         """Adds what a run showed and learns from it; and from what others added meanwhile."""
-        self.site.rescue(self._store)
+        self._rescue()
         self.sheets.add([sheet])
         self._catch_up()
 

@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 from whet.bootstrap.lane import find_lane
 from whet.bootstrap.ordering import Ordering
 from whet.bootstrap.site import Site
+from whet.core.ports import Store
 from whet.core.sheets import OUTCOMES
-from whet.store.sql_store import SqlStore
 from whet.tools.suite import SuiteRun
 
 _LETTERS = {outcome: letter for letter, outcome in OUTCOMES.items()}
@@ -16,7 +16,7 @@ _LETTERS = {outcome: letter for letter, outcome in OUTCOMES.items()}
 class VisitOrdering:
     """Opened when it is first needed: a visit that neither orders nor finishes a run pays nothing for it."""
 
-    def __init__(self, site: Site, store: SqlStore) -> None:
+    def __init__(self, site: Site, store: Store) -> None:
         self._site, self._store = site, store
         self._opened: Ordering | None = None
 

@@ -50,6 +50,9 @@ def _sentences(story: Story) -> list[str]:
         told.append(f"{story.wishes.own_order} orders the tests, Whet only watched")
     if story.advice is not None and story.advice.selection is not None:
         told.append(f"would have chosen: {story.advice.selection}" if story.observing else story.advice.selection)
+    waiting = len(story.ours) - len(story.timeline.results)
+    if story.wishes.budget_seconds is not None and not story.observing and waiting > 0:
+        told.append(f"the budget was used up before {waiting} of these could start, so the risk is higher")
     failed = len(story.timeline.quarantined_failures)
     if failed:
         told.append(f"quarantined: {failed} failed, did not count")
@@ -93,8 +96,7 @@ def _lost_on_the_way(story: Story) -> float:
 def _seconds(story: Story) -> Mapping[str, float]:
     known = {p.test: p.expected_seconds for p in story.advice.ranking} if story.advice is not None else {}
     expected = {test: seconds for test, seconds in known.items() if seconds is not None}
-    first = story.timeline.first_failure
-    between = first.between_seconds if first is not None and story.workers == 1 else 0.0
+    between = story.timeline.between_seconds() if story.workers == 1 else 0.0
     measured = {test: result.seconds for test, result in story.timeline.ended().items()}
     return {test: seconds + between for test, seconds in {**expected, **measured}.items()}
 

@@ -18,7 +18,6 @@ class FirstFailure(NamedTuple):
     test: str
     seconds: float  # since the first test began
     number: int  # of the tests that were started until then
-    between_seconds: float  # per test: what passed beside the tests themselves
 
 
 class Result:
@@ -46,6 +45,7 @@ class Timeline:
         self.first_failure: FirstFailure | None = None
         self.quarantined_failures: list[str] = []
         self._began: float | None = None
+        self._newest = 0.0
 
     def start(self) -> None:
         if self._began is None:
@@ -54,12 +54,18 @@ class Timeline:
     def add(self, test: str, report: Any) -> None:
         self.start()
         self.results.setdefault(test, Result()).add(report)
+        self._newest = _CLOCK[0]()
         if getattr(report, "whet_quarantined", None):
             self.quarantined_failures.append(test)
         elif report.failed and self.first_failure is None and self._began is not None:
-            passed, number = _CLOCK[0]() - self._began, len(self.results)
-            inside = sum(result.seconds for result in self.results.values())
-            self.first_failure = FirstFailure(test, passed, number, max(0.0, passed - inside) / number)
+            self.first_failure = FirstFailure(test, self._newest - self._began, len(self.results))
+
+    def between_seconds(self) -> float:
+        """What passed beside the tests themselves, per test, over the whole run."""
+        if self._began is None or not self.results:
+            return 0.0
+        inside = sum(result.seconds for result in self.results.values())
+        return max(0.0, self._newest - self._began - inside) / len(self.results)
 
     def ended(self) -> dict[str, Result]:
         return {test: result for test, result in self.results.items() if result.outcome is not None}

@@ -14,13 +14,13 @@ from whet.skills.ordering.columns import Columns
 
 def ran(columns: Columns, test: str, outcomes: str, sheet: int = 0) -> int:
     """One run of one test, in a sheet that may hold it several times; gives its place."""
-    at = columns.places([test] * len(outcomes))
+    at = columns.meet([test] * len(outcomes))
     columns.run(at, np.array([letter == "f" for letter in outcomes]), sheet)
     return int(at[0])
 
 
 def timed(columns: Columns, test: str, seconds: float, failed: bool = False) -> int:
-    at = columns.places([test])
+    at = columns.meet([test])
     columns.time(at, np.array([failed]), np.array([seconds]))
     return int(at[0])
 
@@ -39,7 +39,7 @@ def timed(columns: Columns, test: str, seconds: float, failed: bool = False) -> 
 )
 def test_failures_fade_with_every_run(runs: list[str], slow: float, fast: float) -> None:
     columns = Columns()
-    place = int(columns.places(["t"])[0])
+    place = int(columns.meet(["t"])[0])
     for number, outcomes in enumerate(runs):
         ran(columns, "t", outcomes, number)
     assert columns.slow[place] == pytest.approx(slow)
@@ -113,7 +113,7 @@ def test_what_is_typical_is_the_mean_over_timed_tests() -> None:
 
 def test_a_selection_counts_what_it_left_out_until_that_runs() -> None:
     columns = Columns()
-    at = columns.places(["in", "out"])
+    at = columns.meet(["in", "out"])
     for _ in range(2):
         columns.run(at[:1], np.array([False]), 0)
         columns.pass_over(at[:1])
@@ -125,11 +125,21 @@ def test_a_selection_counts_what_it_left_out_until_that_runs() -> None:
 def test_many_tests_keep_what_was_learned_of_the_first() -> None:
     columns = Columns()
     first = ran(columns, "t0", "f")
-    at = columns.places([f"t{i}" for i in range(1000)])
-    assert at.tolist() == list(range(1000))
+    at = columns.meet([f"t{i}" for i in range(1000)])
+    assert sorted(at.tolist()) == list(range(1000))
     assert columns.failures[at].tolist() == [1.0] + 999 * [0.0]
     assert columns.slow[first] == pytest.approx(0.65)
     assert set(columns.slow[at[1:]].tolist()) == {0.5}
+
+
+def test_one_that_was_never_met_is_as_at_the_start_and_stays_unmet() -> None:
+    columns = Columns()
+    for count in (1, 63, 64, 65):  # also where there is just room for those that were met
+        columns.meet([f"t{i}" for i in range(count)])
+        at = columns.places(["t0", "stranger", "other"])
+        assert at.tolist() == [0, count, count]
+        assert {name: column[at[1]] for name, column in columns._columns.items()} == Columns.START
+        assert "stranger" not in columns.place
 
 
 def test_it_has_no_other_columns() -> None:
@@ -147,12 +157,12 @@ def test_the_order_of_executions_within_a_sheet_does_not_matter(
 ) -> None:
     straight, mixed = Columns(), Columns()
     for columns in (straight, mixed):
-        columns.places(["a", "b", "c"])
+        columns.meet(["a", "b", "c"])
     for number, executions in enumerate(history):
         shuffled = list(executions)
         random.shuffle(shuffled)
         for columns, told in ((straight, executions), (mixed, shuffled)):
-            at = columns.places([test for test, _, _ in told])
+            at = columns.meet([test for test, _, _ in told])
             failed = np.array([bad for _, bad, _ in told])
             columns.run(at, failed, number)
             columns.time(at, failed, np.array([float(seconds) for _, _, seconds in told]))
@@ -165,7 +175,7 @@ def test_the_order_of_executions_within_a_sheet_does_not_matter(
 def test_weights_stay_shares_and_counts_add_up(history: list[list[tuple[str, bool, int]]]) -> None:
     columns = Columns()
     for number, executions in enumerate(history):
-        at = columns.places([test for test, _, _ in executions])
+        at = columns.meet([test for test, _, _ in executions])
         columns.run(at, np.array([bad for _, bad, _ in executions]), number)
     kept = columns.arrays()
     for name in ("slow", "fast"):

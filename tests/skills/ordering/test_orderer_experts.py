@@ -30,7 +30,7 @@ def order(name: str, view: View) -> list[int]:
 
 def test_history_is_the_hazard_and_the_decayed_failures_together() -> None:
     columns = Columns()
-    view = seen(columns, columns.places(["t"]))
+    view = seen(columns, columns.meet(["t"]))
     assert view.probability[0] == pytest.approx(0.3**0.2 * 0.501**0.8)
     assert view.evidence[0] == 0.5
 
@@ -40,7 +40,7 @@ def test_history_is_the_hazard_and_the_decayed_failures_together() -> None:
 )
 def test_failures_on_equal_code_count_less(flakes: float, failures: float, trusted: float) -> None:
     columns = Columns()
-    at = columns.places(["t"])
+    at = columns.meet(["t"])
     columns.failures[at] = failures
     steady = seen(columns, at).probability[0]
     columns.flakes[at] = flakes
@@ -49,7 +49,7 @@ def test_failures_on_equal_code_count_less(flakes: float, failures: float, trust
 
 def test_nearness_is_another_way_to_fail() -> None:
     columns = Columns()
-    at = columns.places(["t", "unknown"])
+    at = columns.meet(["t", "unknown"])
     by_history = seen(columns, at).probability[0]
     view = seen(columns, at, [0.6, math.nan])
     assert view.probability == pytest.approx([1 - (1 - by_history) * 0.4, by_history])
@@ -58,7 +58,7 @@ def test_nearness_is_another_way_to_fail() -> None:
 
 def test_what_was_left_out_becomes_likelier_up_to_a_limit() -> None:
     columns = Columns()
-    at = columns.places(["once", "twice", "often", "ever"])
+    at = columns.meet(["once", "twice", "often", "ever"])
     by_history = seen(columns, at).probability[0]
     columns.passed_over[at] = [1, 2, 1000, 10_000]
     view = seen(columns, at)
@@ -70,7 +70,7 @@ def test_what_was_left_out_becomes_likelier_up_to_a_limit() -> None:
 
 def test_expected_seconds_are_those_of_failing_runs_where_a_failure_is_likely() -> None:
     columns = Columns()
-    at = columns.places(["failing", "healed", "untimed"])
+    at = columns.meet(["failing", "healed", "untimed"])
     columns.time(at[:2], np.array([True, True]), np.array([8.0, 8.0]))
     columns.time(at[:2], np.array([False, False]), np.array([2.0, 2.0]))
     columns.fast[at] = [0.5, 0.4, 0.9]
@@ -79,7 +79,7 @@ def test_expected_seconds_are_those_of_failing_runs_where_a_failure_is_likely() 
 
 def test_expected_seconds_are_never_nothing() -> None:
     columns = Columns()
-    at = columns.places(["quick", "slow"])
+    at = columns.meet(["quick", "slow"])
     assert experts.expected_seconds(columns, at).tolist() == [1.0, 1.0]
     columns.time(at, np.array([False, False]), np.array([0.0, 10.0]))
     assert experts.expected_seconds(columns, at).tolist() == [0.005, 10.0]
@@ -87,8 +87,8 @@ def test_expected_seconds_are_never_nothing() -> None:
 
 def test_recently_failed_puts_new_tests_before_those_that_never_failed() -> None:
     columns = Columns()
+    ran = columns.meet(["long ago", "never", "lately"])
     at = columns.places(["long ago", "never", "new", "lately"])
-    ran = columns.places(["long ago", "never", "lately"])
     for sheet, failed in ((0, [True, False, False]), (3, [False, False, True])):
         columns.run(ran, np.array(failed), sheet)
     view = seen(columns, at, sheet=4)
@@ -124,7 +124,7 @@ def test_orders(name: str, view: View, first: list[int]) -> None:
 
 def test_the_rate_starts_at_a_half() -> None:
     columns = Columns()
-    at = columns.places(["t"])
+    at = columns.meet(["t"])
     assert seen(columns, at).rate[0] == 0.5
     columns.run(at, np.array([False]), 0)
     assert seen(columns, at).rate[0] == pytest.approx(1 / 3)

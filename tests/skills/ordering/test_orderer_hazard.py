@@ -13,14 +13,14 @@ from whet.skills.ordering.hazard import Hazard
 def after(*runs: str) -> Columns:
     """One test t, with these runs."""
     columns = Columns()
-    at = columns.places(["t"])
+    at = columns.meet(["t"])
     for number, outcome in enumerate("".join(runs)):
         columns.run(at, np.array([outcome == "f"]), number)
     return columns
 
 
 def probability(columns: Columns, hazard: Hazard | None = None) -> float:
-    return float((hazard or Hazard()).probabilities(columns, columns.places(["t"]))[0])
+    return float((hazard or Hazard()).probabilities(columns, columns.meet(["t"]))[0])
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_it_starts_from_a_power_law(runs: str, likely: float) -> None:
 
 def test_a_failure_raises_its_kind_and_the_test_itself() -> None:
     columns, hazard = after(), Hazard()
-    hazard.learn(columns, columns.places(["t"]), np.array([True]))
+    hazard.learn(columns, columns.meet(["t"]), np.array([True]))
     # Its kind: (60 × 0.3 + 1) / 61. Its own: (1 + 1) / (0.3 + 1).
     assert probability(columns, hazard) == pytest.approx(19 / 61 * 2 / 1.3)
     another = Columns()
@@ -57,7 +57,7 @@ def test_a_failure_raises_its_kind_and_the_test_itself() -> None:
 def timed(*seconds: float) -> Columns:
     """Tests that never ran, as long as this."""
     columns = Columns()
-    at = columns.places([f"t{i}" for i in range(len(seconds))])
+    at = columns.meet([f"t{i}" for i in range(len(seconds))])
     columns.time(at, np.zeros(len(seconds), dtype=bool), np.array(seconds))
     return columns
 

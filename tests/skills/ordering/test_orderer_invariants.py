@@ -142,8 +142,9 @@ def test_the_whole_suite_risks_nothing() -> None:
     orderer, ranked = with_failing_runs([], 0.05)
     assert orderer.risk(names(20), ranked) == 0.0
     assert orderer.risk([], []) == 0.0
-    assert orderer.risk(names(19), ranked) is None
-    assert orderer.risk(["other"] * 20, ranked) is None  # twenty kept, but none of these
+    assert orderer.risk(names(19), ranked) == 1.0  # no failing run was seen: nothing is promised
+    assert orderer.risk(["other"] * 20, ranked) == 1.0  # twenty kept, but none of these
+    assert orderer.risk(["t0"], ranked[:5]) is None  # too few to speak of shares
     twice = orderer.rank(["t0", "t0"])
     assert orderer.risk(["t0"], twice) == 0.0
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from whet.skills.ordering.columns import Column
 
-
 _NO_GAP = 1e-12  # below it the rate is beyond what floats can tell from infinite
 
 
