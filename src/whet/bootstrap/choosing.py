@@ -69,4 +69,5 @@ def _stated(orderer: Orderer, ranked: Sequence[Ranked], kept: set[str], told: st
 
 
 def _seen(orderer: Orderer, risk: float) -> str:
-    return f"{len(orderer.promise.shares)} failing runs seen, {math.ceil(1 / risk) - 1} needed"
+    needed = f", {math.ceil(1 / risk) - 1} needed" if risk > 0 else ""
+    return f"{len(orderer.promise.shares)} failing runs seen{needed}"

@@ -41,8 +41,8 @@ def lives(items: Sequence[pytest.Item], uses: Sequence[Sequence[Use]], order: Se
     alive: dict[int, tuple[Use, int]] = {}
     parent: object = None
     for place in order:
-        if items[place].parent is not parent:
-            parent = items[place].parent
+        left, parent = parent is not items[place].parent, items[place].parent
+        if left and alive:
             chain = set(map(id, items[place].listchain()))
             for resource in [r for r, (use, _) in alive.items() if id(use.node) not in chain]:
                 _end(resource, alive)

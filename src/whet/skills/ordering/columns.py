@@ -34,7 +34,7 @@ class Columns:
         "failing_seconds": -1.0,  # expected when it fails; -1: never timed when failing
         "surprise": 0.0,  # failures in failing runs, and how many were expected of a test like it
         "expected": 0.0,
-        "flakes": 0.0,  # failures on code on which it also passed
+        "flakes": 0.0,  # changes of its verdict on equal code
     }
 
     def __init__(self) -> None:

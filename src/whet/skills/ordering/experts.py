@@ -16,10 +16,11 @@ LIKELIEST = "learned"
 SECONDS_POWERS = {LIKELIEST: 0.0, "learned^.03": 0.03, "learned^.3": 0.3, "learned^1": 1.0}
 HEURISTICS = ("recently failed", "decayed failures", "decayed failures per second", "failure rate", "co-failures")
 NEAR = ("near the change",)
-PRIORS = {**dict.fromkeys(SECONDS_POWERS, 0.22), **dict.fromkeys((*HEURISTICS, *NEAR), 0.02)}
+PRIORS = {**dict.fromkeys(SECONDS_POWERS, 0.247), **dict.fromkeys((*HEURISTICS, *NEAR), 0.002)}
 
 _DECAY_SHARE, _LEAST = 0.8, 1e-3
 LIKELY, SURE = 0.3, 0.5
+_NEAR_POWER = 0.5  # for what is only near the change: there, many tests are about as likely, and few seconds find out
 _FIRST_PART = 0.5  # of the expected time goes to the likeliest
 _FORGIVEN_FLAKES = 1.0
 # What a selection leaves out is not known to pass: each time, its chance is taken to be a little higher.
@@ -37,30 +38,33 @@ class View(NamedTuple):
     decayed: Column
     rate: Column
     company: Column  # how often it failed together with those that failed last
+    by_change: Flags  # the change says more about it than its past
     selecting: bool  # some were left out lately: what comes late does not run at all
 
 
 def view(columns: Columns, hazard: Hazard, at: Places, sheet: int, nearness: Column | None, company: Column) -> View:
     probability = _by_history(columns, hazard, at)
-    evidence = columns.fast[at]
+    evidence, by_change = columns.fast[at], np.zeros(len(at), dtype=bool)
     unknown = np.minimum(_CURIOSITY, _CURIOSITY_STEP * columns.passed_over[at])
     probability = 1 - (1 - probability) * (1 - unknown)
     if nearness is not None:
         near = np.nan_to_num(nearness)
+        by_change = near > probability
         probability = 1 - (1 - probability) * (1 - near)
         evidence = np.maximum(evidence, near)
     failed_sheet, runs = columns.failed_sheet[at], columns.runs[at]
     since = np.where(failed_sheet < 0, np.where(runs == 0, 0.0, np.inf), sheet - failed_sheet)
     rate = (columns.failures[at] + 1) / (runs + 2)
     seconds, selecting = expected_seconds(columns, at), bool(unknown.any())
-    return View(probability, evidence, seconds, nearness, since, columns.slow[at], rate, company, selecting)
+    return View(probability, evidence, seconds, nearness, since, columns.slow[at], rate, company, by_change, selecting)
 
 
 def _by_history(columns: Columns, hazard: Hazard, at: Places) -> Column:
     """Between what tests like it do and what it did lately; less where its failures came and went on equal code."""
     model = hazard.probabilities(columns, at)
     decayed = np.minimum(1.0, columns.slow[at] + _LEAST)
-    trusted = 1 - columns.flakes[at] / (columns.failures[at] + _FORGIVEN_FLAKES)
+    failures = columns.failures[at]  # a failure that came and went is two changes, and one failure not to trust
+    trusted = 1 - np.minimum(columns.flakes[at], failures) / (failures + _FORGIVEN_FLAKES)
     together: Column = model ** (1 - _DECAY_SHARE) * decayed**_DECAY_SHARE * np.maximum(trusted, _LEAST)
     return together
 
@@ -100,7 +104,8 @@ def score(name: str, seen: View) -> Column:
 def _learned(seen: View, power: float) -> Column:
     logs = np.log(np.maximum(seen.probability, 1e-12))
     length = np.log(seen.seconds) - float(np.log(seen.seconds).mean())
-    value = logs - np.where(seen.evidence >= LIKELY, power, 0.0) * length
+    powers = np.where(seen.by_change, max(power, _NEAR_POWER), np.where(seen.evidence >= LIKELY, power, 0.0))
+    value = logs - powers * length
     if seen.selecting:
         return value
     first = _fits(value, seen.seconds, seen.evidence >= SURE)

@@ -2,9 +2,10 @@
 
 AdaHedge: de Rooij, van Erven, Grünwald, Koolen, "Follow the leader if you can, hedge if you must", 2014. Drawing an
 expert by these weights loses, over T rounds with losses in 0..1 of which the best expert loses L, at most
-L + 2 √(L (T − L) / T · ln K) + 16/3 · ln K + 2 in expectation (their theorem 8), with nothing to tune. An expert that
-has nothing to say in a round (no change is known) sleeps: it is given the loss of the mixture, which moves neither its
-weight nor the others' (Freund, Schapire, Singer, Warmuth, "Using and combining predictors that specialize", 1997).
+L + 2 √(L (T − L) / T · ln K) + 16/3 · ln K + 2 in expectation (their theorem 8), with nothing to tune; against one
+whose prior p is less than 1/K, (1 + ln(1/p) / ln K) / 2 times that excess. An expert that has nothing to say in a round
+(no change is known) sleeps: it is given the loss of the mixture, which moves neither its weight nor the others'
+(Freund, Schapire, Singer, Warmuth, "Using and combining predictors that specialize", 1997).
 """
 
 import math

@@ -78,7 +78,8 @@ class Orderer(Learned):
         """`left` in the order that serves best now that these failed and passed in this run so far: what is likely to
         fail anyway, then what fails together with the last failure, then the rest as it was."""
         company = self.company.of(left, failed[-1:])
-        likely = self.columns.fast[self.columns.places(left)] >= experts.SURE
+        at = self.columns.places(left)
+        likely = (self.columns.fast[at] >= experts.SURE) & (self.columns.runs[at] > 0)
         key = np.where(likely, 2.0, np.where(company >= _COMPANION, company, 0.0))
         return [left[place] for place in np.argsort(-key, kind="stable").tolist()]
 

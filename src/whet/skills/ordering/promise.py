@@ -20,14 +20,14 @@ FEWEST_TESTS = 6  # of fewer, a share says nothing, and leaving some out saves l
 class Promise:
     def __init__(self, shares: Sequence[float] = (), held_risk: float = REFERENCE_RISK) -> None:
         self.shares = list(shares)
-        self.held_risk = held_risk  # what is asked of the shares so that REFERENCE_RISK comes true
+        self.held_risk = held_risk  # what is asked of the shares so that REFERENCE_RISK comes true; below 0: all runs
 
     def learn(self, needed_share: float) -> None:
         """A whole run failed, and this share of the order had to run to see it."""
         if len(self.shares) >= FEWEST_FAILING_RUNS:
             enough = self.share_for(REFERENCE_RISK)
             missed = enough is not None and needed_share > enough  # where everything runs, nothing is missed
-            self.held_risk = max(0.0, self.held_risk + _STEP * (REFERENCE_RISK - missed))
+            self.held_risk += _STEP * (REFERENCE_RISK - missed)
         self.shares = [*self.shares, needed_share][-_WINDOW:]
 
     def share_for(self, risk: float) -> float | None:
