@@ -18,7 +18,7 @@ def seen(columns: Columns, at: Places, near: list[float] | None = None, sheet: i
 
 def made(**changes: Column | list[float] | bool) -> View:
     """Three tests of which nothing sets one apart, but for the changes."""
-    same = {name: np.ones(3) / 4 for name in View._fields} | {"nearness": None, "selecting": False}
+    same = {name: np.ones(3) / 4 for name in View._fields} | {"nearness": None, "by_change": False, "selecting": False}
     given = {name: value if isinstance(value, bool) else np.array(value) for name, value in changes.items()}
     return View(**{**same, **given})  # type: ignore[arg-type]
 
@@ -36,7 +36,7 @@ def test_history_is_the_hazard_and_the_decayed_failures_together() -> None:
 
 
 @pytest.mark.parametrize(
-    ("flakes", "failures", "trusted"), [(0, 3, 1.0), (1, 1, 0.5), (1, 3, 0.75), (2, 1, 0.001), (9, 3, 0.001)]
+    ("flakes", "failures", "trusted"), [(0, 3, 1.0), (1, 1, 0.5), (1, 3, 0.75), (2, 1, 0.5), (9, 3, 0.25)]
 )
 def test_failures_on_equal_code_count_less(flakes: float, failures: float, trusted: float) -> None:
     columns = Columns()
@@ -114,6 +114,8 @@ def test_recently_failed_puts_new_tests_before_those_that_never_failed() -> None
         # Seconds count among the likely alone: 0.3 / 2 < 0.2 / 1, yet 0.1 is not before either.
         ("learned^1", made(probability=[0.1, 0.3, 0.2], seconds=[0.4, 2, 1], evidence=[0, 0.6, 0.6]), [2, 1, 0]),
         ("learned^.3", made(probability=[0.1, 0.3, 0.2], seconds=[0.4, 2, 1], evidence=[0, 0.6, 0.6]), [1, 2, 0]),
+        # What the change alone speaks for goes by seconds too: 0.3 / √9 < 0.24 / √4 < 0.16 / √1.
+        ("learned", made(probability=[0.16, 0.3, 0.24], seconds=[1, 9, 4], by_change=True, selecting=True), [0, 2, 1]),
         # What does not fit goes by failures per second: 0.2 / 6 before 0.3 / 12.
         ("learned", made(probability=[0.3, 0.2, 0.9], seconds=[12.0, 6.0, 0.5], selecting=False), [2, 1, 0]),
     ],

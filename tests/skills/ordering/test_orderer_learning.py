@@ -76,7 +76,7 @@ def test_nobody_goes_by_nearness_when_no_change_is_known() -> None:
     drawn: list[set[str]] = []
     for near in (False, True):
         drawn.append(set())
-        for orderer.sheets in range(400):
+        for orderer.sheets in range(3000):  # its prior is one in five hundred
             drawn[-1].add(orderer.expert(seen(orderer, near)))
     assert "near the change" not in drawn[0]
     assert "near the change" in drawn[1]

@@ -65,7 +65,7 @@ def _by_history(columns: Columns, hazard: Hazard, at: Places) -> Column:
     decayed = np.minimum(1.0, columns.slow[at] + _LEAST)
     failures = columns.failures[at]  # a failure that came and went is two changes, and one failure not to trust
     trusted = 1 - np.minimum(columns.flakes[at], failures) / (failures + _FORGIVEN_FLAKES)
-    together: Column = model ** (1 - _DECAY_SHARE) * decayed**_DECAY_SHARE * np.maximum(trusted, _LEAST)
+    together: Column = model ** (1 - _DECAY_SHARE) * decayed**_DECAY_SHARE * trusted
     return together
 
 
