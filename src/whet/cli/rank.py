@@ -67,12 +67,8 @@ def _tell(ordering: Ordering, ranked: list[Ranked], limit: int | None, form: str
         told: dict[str, Any] = {"branch": ordering.lane.branch, "runs": runs, "tests": rows, "notes": ordering.notes}
         dump(told)
         return
-    columns = ("place", "test", "reason", "fails with", "seconds")
-    rows_shown = [(p, one.test, one.reason, _percent(one.fail_probability), one.expected_seconds) for p, one in shown]
+    columns = ("place", "test", "reason", "seconds")
+    rows_shown = [(place, one.test, one.reason, one.expected_seconds) for place, one in shown]
     table(f"{len(ranked)} tests, best first; {runs} runs known", columns, rows_shown)
     for note in ordering.notes:
         say(f"Note: {note}.")
-
-
-def _percent(probability: float | None) -> str | None:
-    return None if probability is None else f"{probability:.1%}"

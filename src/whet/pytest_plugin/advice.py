@@ -19,7 +19,7 @@ class Placed(NamedTuple):
 
     test: str
     reason: str
-    fail_probability: float | None
+    likelihood: float | None
     expected_seconds: float | None
 
 

@@ -72,7 +72,7 @@ class Worth:
     ) -> None:
         rank = {placed.test: number for number, placed in enumerate(ranking)}
         seconds = known_seconds([placed.expected_seconds for placed in ranking])
-        density = densities([placed.fail_probability for placed in ranking], seconds) or [0.0] * len(ranking)
+        density = densities([placed.likelihood for placed in ranking], seconds) or [0.0] * len(ranking)
         self._rank = [rank.get(name, len(rank)) for name in names]
         usual = known_seconds([None])[0]
         self._seconds = [seconds[r] if r < len(seconds) else usual for r in self._rank]

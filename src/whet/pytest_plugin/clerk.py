@@ -77,7 +77,7 @@ def _always(one: Ranked, standing: Standing) -> bool:
     """New, lately failed, or near to what changed."""
     near = standing.near.get(one.test)
     changed = near is not None and near.value >= _NEAR
-    return changed or one.fail_probability is None or one.test in standing.failed_lately
+    return changed or one.likelihood is None or one.test in standing.failed_lately
 
 
 def _prefix(rootdir: Path, project: Path) -> str:

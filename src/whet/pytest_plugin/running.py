@@ -176,6 +176,6 @@ def _reordered(ranking: tuple[Placed, ...], better: list[str]) -> list[Placed]:
     wanted = set(better)
     kept = [placed for placed in ranking if placed.test in wanted]
     seconds = {placed.test: placed.expected_seconds for placed in kept}
-    chances = sorted((p.fail_probability for p in kept if p.fail_probability is not None), reverse=True)
+    chances = sorted((p.likelihood for p in kept if p.likelihood is not None), reverse=True)
     chances_by_place = [*chances, *[None] * (len(better) - len(chances))]
     return [Placed(t, "", c, seconds.get(t)) for t, c in zip(better, chances_by_place, strict=True)]

@@ -33,7 +33,7 @@ def test_exactly_the_given_tests_come_back_with_probabilities_that_are_ones(
     assert Counter(one.test for one in ranked) == Counter(question[0])
     for one in ranked:
         assert one.reason
-        assert one.fail_probability is None or 0.0 <= one.fail_probability <= 1.0
+        assert one.likelihood is None or 0.0 <= one.likelihood <= 1.0
         assert one.expected_seconds is None or 0.0 <= one.expected_seconds <= LONGEST_SECONDS
 
 

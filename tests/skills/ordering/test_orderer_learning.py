@@ -135,15 +135,13 @@ def test_a_flaky_test_counts_less_than_one_that_fails_for_a_reason() -> None:
     real = learned(sheet(row, code_version=str(n)) for n, row in enumerate(rows))
     assert flaky.columns.flakes[:3].tolist() == [3, 3, 0]  # red, then green on the same code; three times
     assert real.columns.flakes[:3].tolist() == [0, 0, 0]
-    likely = [{one.test: one.fail_probability for one in orderer.rank(names(3))}["t0"] for orderer in (flaky, real)]
+    likely = [{one.test: one.likelihood for one in orderer.rank(names(3))}["t0"] for orderer in (flaky, real)]
     assert likely[0] == pytest.approx((likely[1] or 0) * 0.25)  # 1 − 3 / (3 + 1)
 
 
 def test_unknown_nearness_is_not_nearness() -> None:
     orderer = learned([sheet("fp", nearness=bytes([UNKNOWN_NEARNESS, 50]))])
-    assert orderer.rank(["t0"], {"other": 1.0})[0].fail_probability == pytest.approx(
-        orderer.rank(["t0"])[0].fail_probability
-    )
+    assert orderer.rank(["t0"], {"other": 1.0})[0].likelihood == pytest.approx(orderer.rank(["t0"])[0].likelihood)
 
 
 def test_what_selections_leave_out_comes_back() -> None:
@@ -151,6 +149,6 @@ def test_what_selections_leave_out_comes_back() -> None:
     orderer = taught(["pp"] * 5)
     for _ in range(5):
         orderer.learn(sheet("p", ["t0"], complete=False))
-    told = {one.test: one.fail_probability or 0.0 for one in orderer.rank(names(2))}
+    told = {one.test: one.likelihood or 0.0 for one in orderer.rank(names(2))}
     assert told["t1"] > 2 * told["t0"]
     assert order(orderer, names(2)) == ["t1", "t0"]

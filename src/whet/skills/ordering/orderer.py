@@ -23,7 +23,9 @@ class Ranked(NamedTuple):
 
     test: str
     reason: str
-    fail_probability: float | None  # relative to the others of this run; None: nothing is known
+    likelihood: (
+        float | None
+    )  # of failing, to compare within one run: not a calibrated probability; None: nothing is known
     expected_seconds: float | None  # None: never timed
 
 
