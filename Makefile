@@ -32,6 +32,8 @@ bench: env  ## speed and learning, as ratios in one run
 	$(BIN)/python benchmarks/overhead.py
 	$(BIN)/python benchmarks/store.py
 	$(BIN)/python benchmarks/evaluation.py
+	$(BIN)/python benchmarks/history.py
+	$(BIN)/python benchmarks/plugin.py
 
 worlds: env  ## record the shipped worlds anew (about an hour)
 	$(BIN)/python benchmarks/record_worlds.py build/worlds
