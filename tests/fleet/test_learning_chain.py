@@ -83,7 +83,7 @@ def test_outcomes_of_decisions_change_the_next_decision(tmp_path: Path, weights:
     # decision → behaviour: pytest really ran in another order
     runs = [run.tests for run in project.traced() if len(run.tests) == 3]
     assert runs[0] == runs[2] == ["test_a", "test_b", "test_c"]
-    assert runs[1] == ["test_c", "test_a", "test_b"]
+    assert runs[1] == ["test_c", "test_b", "test_a"], "the likely failure first, the long test last"
     # behaviour → outcome → reward
     early = {name: one.outcome["early_share"] for name, one in lived.items()}
     assert float(str(early["run_failed_first"])) > float(str(early["run_all_tests"])) + 0.2
@@ -97,7 +97,7 @@ def test_outcomes_of_decisions_change_the_next_decision(tmp_path: Path, weights:
     assert before[learnt] < 1.0
     assert chances(after)[learnt] == pytest.approx(1.0)
     assert (last.decision.action, last.decision.decided_by) == (learnt, "policy")
-    assert runs[3] == (runs[1] if learnt == "run_failed_first" else runs[0])
+    assert runs[3][0] == (runs[1][0] if learnt == "run_failed_first" else runs[0][0])
 
 
 def test_summaries_of_the_actions_compared_differ() -> None:

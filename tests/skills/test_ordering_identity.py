@@ -52,7 +52,7 @@ def test_the_project_tells_where_the_module_ends_unless_two_could_be_meant() -> 
 def test_known_tests_come_first_unless_two_have_the_address() -> None:
     known = ["lib/tests/test_a.py::test_x", "a/b.py::test_y", "a.b::test_y"]
     naming = Naming(known=known, modules=["tests/test_a.py"])
-    assert naming(Reported("lib.tests.test_a", "test_x", "tests/test_a.py")) == "lib/tests/test_a.py::test_x"
+    assert naming(Reported("lib.tests.test_a", "test_x", "repo/lib/tests/test_a.py")) == "lib/tests/test_a.py::test_x"
     assert naming(Reported("a.b", "test_y")) == "a.b::test_y"
 
 

@@ -24,6 +24,12 @@ def test_files_of_one_directory_and_time_without_a_common_test_are_one_run(tmp_p
     assert sheet.at == datetime(2024, 5, 1, 10, tzinfo=UTC)
 
 
+def test_a_file_given_twice_is_read_once(tmp_path: Path) -> None:
+    write(tmp_path, {"old/TEST-a.xml": report("a", 0), "old/TEST-b.xml": report("b", 0), "other/x.txt": "x"})
+    reading = read(tmp_path / "old", tmp_path / "other" / ".." / "old" / "TEST-a.xml", tmp_path / "old" / "*-b.xml")
+    assert (len(only(reading).tests), reading.files) == (2, 2)
+
+
 def test_the_same_test_again_is_the_next_run(tmp_path: Path) -> None:
     write(
         tmp_path, {"1.xml": report("a", 0), "2.xml": report("a", 1), "3.xml": report("b", 2), "4.xml": report("a", 3)}

@@ -27,10 +27,7 @@ def is_export(data: object) -> bool:
 def claims_csv(head: bytes) -> bool:
     """Whether the first line has the columns of an export."""
     first = head.decode("utf-8-sig", "replace").splitlines()[:1]
-    try:
-        return _is_record(dict.fromkeys(_columns(next(csv.reader(first), []))))
-    except csv.Error:
-        return False
+    return _is_record(dict.fromkeys(_columns(next(csv.reader(first), []))))
 
 
 def read(document: Document, data: Any, left_out: Counter[str]) -> Iterator[tuple[str, Part]]:
@@ -92,8 +89,8 @@ def _is_record(data: dict[str, Any]) -> bool:
 
 
 def _columns(line: list[str]) -> list[str]:
-    """`Case ID` and `v2.id` as `case_id` and `id`."""
-    return [re.sub(r"\W+", "_", name.strip().lower().removeprefix("v2.")).strip("_") for name in line]
+    """`Case ID` as `case_id`."""
+    return [re.sub(r"\W+", "_", name.strip().lower()).strip("_") for name in line]
 
 
 def _filled(columns: list[str], line: list[str]) -> dict[str, str]:
