@@ -19,6 +19,8 @@ _MARKS = frozenset({"status", "result", "execution", "steps", "preconditions", "
 _SHELVES = ("results", "entities", "cases", "tests", "test_cases", "data", "runs", "suites", "result")
 _RUN_SHELVES = ("results", "entities")
 
+_LONGEST_CELL = 131_072
+
 
 def is_export(data: object) -> bool:
     return next(_records(data), None) is not None
@@ -47,13 +49,20 @@ def rows(document: Document) -> list[dict[str, str]]:
     if b"\0" in content:
         raise bad(document.name, "holds null bytes", "Save it as UTF-8.")
     try:
-        lines = csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True)
+        lines = map(_sized, csv.reader(io.StringIO(content.decode("utf-8-sig"), newline=""), strict=True))
         columns = _columns(next(lines, []))
         return [row for line in lines if NAMES & (row := _filled(columns, line)).keys()]
     except UnicodeDecodeError as error:
         raise bad(document.name, "is not UTF-8 text", "Save it as UTF-8.") from error
     except csv.Error as error:
         raise bad(document.name, f"is no valid CSV or is cut off: {error}") from error
+
+
+def _sized(cells: list[str]) -> list[str]:
+    """Refuses giants by ourselves: the limit of the csv module is the whole process's, and others may lift it."""
+    if any(len(cell) > _LONGEST_CELL for cell in cells):
+        raise csv.Error(f"a cell has more than {_LONGEST_CELL} characters")
+    return cells
 
 
 def _part(document: Document, record: Record, outcome: str) -> Part:
