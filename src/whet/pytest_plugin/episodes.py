@@ -39,11 +39,14 @@ def lives(items: Sequence[pytest.Item], uses: Sequence[Sequence[Use]], order: Se
     parameter, or when one that it needs ends."""
     told = Lives([], [{} for _ in items], {})
     alive: dict[int, tuple[Use, int]] = {}
+    chains: dict[int, frozenset[int]] = {}
     parent: object = None
     for place in order:
         left, parent = parent is not items[place].parent, items[place].parent
         if left and alive:
-            chain = set(map(id, items[place].listchain()))
+            if id(parent) not in chains:
+                chains[id(parent)] = frozenset(map(id, items[place].listchain()[:-1]))
+            chain = chains[id(parent)]
             for resource in [r for r, (use, _) in alive.items() if id(use.node) not in chain]:
                 _end(resource, alive)
         for use in uses[place]:

@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from multiprocessing.connection import Client, Connection
 from pathlib import Path
 from typing import IO, Any, NamedTuple, cast
@@ -27,29 +28,44 @@ class Address(NamedTuple):
 
 
 class Line:
-    """Asks the desk. One question at a time; a lost line is taken up again once."""
+    """Asks the desk, one question at a time. A line that was lost is taken up anew with the next question."""
 
     def __init__(self, address: Address) -> None:
         self.address = address
         self._connection: Connection | None = None
 
-    def ask(self, name: str, *arguments: object, seconds: float = 30.0) -> Any:
+    def ask(
+        self, name: str, *arguments: object, seconds: float = 30.0, meanwhile: Callable[[], object] = lambda: None
+    ) -> Any:
+        """`meanwhile` is done while the desk works."""
         try:
-            well, answer = self._exchange((name, arguments), seconds)
+            well, answer = self._exchange((name, arguments), seconds, meanwhile)
         except (OSError, EOFError) as error:
-            self.close()
             raise DeskError(f"Whet's own process does not answer ({type(error).__name__}: {error})") from error
         if not well:
             raise DeskError(answer)
         return answer
 
-    def _exchange(self, question: tuple[str, tuple[object, ...]], seconds: float) -> tuple[bool, Any]:
+    def _send(self, question: tuple[str, tuple[object, ...]]) -> None:
         if self._connection is None:
             port = self.address.where.isdigit()
             where: Any = ("127.0.0.1", int(self.address.where)) if port else self.address.where
             self._connection = Client(where, authkey=bytes.fromhex(self.address.key))
         self._connection.send(question)
-        if not self._connection.poll(seconds):
+
+    def _exchange(
+        self, question: tuple[str, tuple[object, ...]], seconds: float, meanwhile: Callable[[], object]
+    ) -> tuple[bool, Any]:
+        try:
+            self._send(question)
+            meanwhile()
+            return self._receive(seconds)
+        except BaseException:
+            self.close()  # an answer that comes too late must not be taken for the next one's
+            raise
+
+    def _receive(self, seconds: float) -> tuple[bool, Any]:
+        if self._connection is None or not self._connection.poll(seconds):
             raise TimeoutError(f"no answer within {seconds:g} s")
         answer: tuple[bool, Any] = self._connection.recv()
         return answer

@@ -58,12 +58,16 @@ class Running:
         whole = not narrowed(self._config)
         asked = Question(tests, whole, self._wishes.budget_seconds, self._wishes.risk, self._wishes.map)
         patience = _PATIENCE_SECONDS if self._dist == "no" else _WORKERS_PATIENCE_SECONDS
-        advice: Advice = self._line().ask("advise", asked, seconds=patience)
         own = items[:]
+        grouped: list[Arrangement] = []
+        advice: Advice = self._line().ask(
+            "advise", asked, seconds=patience, meanwhile=lambda: grouped.append(self._grouped(own))
+        )
         kept = own if self._observing else [item for item in own if self._names.of(item) not in advice.left_out]
+        arrangement = grouped[0] if len(kept) == len(own) else self._grouped(kept)
         names = [self._names.of(item) for item in kept]
-        self._arrangement = Arrangement(kept, names)
-        order = self._spread(self._arrangement, self._arrangement.order(advice.ranking), advice.ranking, names)
+        order = self._spread(arrangement, arrangement.order(advice.ranking), advice.ranking, names)
+        self._arrangement = arrangement
         ours = [place for group in order for place in group]
         self.advice = advice
         self._leave(tests, [names[place] for place in ours], [[kept[p].nodeid for p in group] for group in order])
@@ -72,6 +76,9 @@ class Running:
             self._places = {name: place for place, name in enumerate(names)}
             items[:] = [kept[place] for place in ours]
             self._deselect(own, kept)
+
+    def _grouped(self, items: list[pytest.Item]) -> Arrangement:
+        return Arrangement(items, [self._names.of(item) for item in items])
 
     @property
     def _observing(self) -> bool:
