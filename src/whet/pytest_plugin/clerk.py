@@ -74,10 +74,11 @@ class Clerk:
 
 
 def _always(one: Ranked, standing: Standing) -> bool:
-    """New, lately failed, or near to what changed."""
+    """New, never timed, lately failed, or near to what changed."""
     near = standing.near.get(one.test)
     changed = near is not None and near.value >= _NEAR
-    return changed or one.likelihood is None or one.test in standing.failed_lately
+    new = one.likelihood is None or one.expected_seconds is None  # nearness gives even a new test a likelihood
+    return changed or new or one.test in standing.failed_lately
 
 
 def _prefix(rootdir: Path, project: Path) -> str:
