@@ -11,14 +11,22 @@ orders on these records. Records are kept in the work folder: what was interrupt
 import argparse
 import json
 import sys
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.first_failures_history import PROJECTS, Project, history, mutation_python, suites_python  # noqa: E402
+from benchmarks.first_failures_history import (  # noqa: E402
+    PROJECTS,
+    Project,
+    history,
+    mutation_python,
+    suites_python,
+    whet_python,
+)
 from benchmarks.first_failures_recording import load, record  # noqa: E402
 from benchmarks.first_failures_report import compared, table, totals  # noqa: E402
 from benchmarks.first_failures_testmon import follow  # noqa: E402
@@ -34,7 +42,7 @@ def main() -> None:
     chosen = [PROJECTS[name] for name in arguments.projects]
     if not arguments.recorded:
         _record_all(work, chosen, arguments.commits)
-    projects = [_judged(work, project, arguments) for project in chosen]
+    projects = _judge_all(work, chosen, arguments)
     told = {"projects": projects, "all": totals(projects)}
     print(table(told))
     if arguments.json:
@@ -64,13 +72,20 @@ def _record(work: Path, project: Project, commits: int) -> None:
     follow(work, made)
 
 
-def _judged(work: Path, project: Project, arguments: argparse.Namespace) -> dict[str, Any]:
-    made = history(work, project, arguments.commits)
-    recording = load(made)
-    judged = compared(work, made, recording)
-    if arguments.wall:
-        judged["wall_clock"] = wall_clock(work, made, recording, arguments.wall)
+def _judge_all(work: Path, projects: list[Project], arguments: argparse.Namespace) -> list[dict[str, Any]]:
+    """Judging goes by what was recorded, so all projects are judged at once; the clock needs the machine for itself."""
+    whet_python(work)
+    with ProcessPoolExecutor(len(projects)) as pool:
+        judged = list(pool.map(partial(_judged, work, commits=arguments.commits), projects))
+    for project, figures in zip(projects, judged, strict=True) if arguments.wall else ():
+        made = history(work, project, arguments.commits)
+        figures["wall_clock"] = wall_clock(work, made, load(made), arguments.wall)
     return judged
+
+
+def _judged(work: Path, project: Project, commits: int) -> dict[str, Any]:
+    made = history(work, project, commits)
+    return compared(work, made, load(made))
 
 
 if __name__ == "__main__":

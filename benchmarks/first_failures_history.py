@@ -29,7 +29,6 @@ class Project(NamedTuple):
     version: str
     package: str  # the folder with the source files, below the root
     tests: str  # the folder with the tests, below the root
-    needs: tuple[str, ...] = ()
 
     @property
     def archive(self) -> str:
@@ -47,7 +46,6 @@ PROJECTS = {
         Project("toolz", "1.2.0", "toolz", "toolz"),
         Project("sqlparse", "0.6.1", "sqlparse", "tests"),
         Project("cachetools", "8.0.0", "src/cachetools", "tests"),
-        Project("tomlkit", "0.15.2", "tomlkit", "tests", ("pyyaml",)),
     )
 }
 
@@ -87,14 +85,12 @@ def environment(work: Path, name: str, requirements: tuple[str, ...]) -> Path:
 
 def suites_python(work: Path) -> Path:
     """The interpreter all suites run in."""
-    needs = {need for project in PROJECTS.values() for need in project.needs}
-    return environment(work, "env-suites", (*RUNNERS, *sorted(needs)))
+    return environment(work, "env-suites", RUNNERS)
 
 
 def whet_python(work: Path) -> Path:
     """As the suites' interpreter, and with this checkout's Whet installed."""
-    needs = {need for project in PROJECTS.values() for need in project.needs}
-    return environment(work, "env-whet", (*RUNNERS, *sorted(needs), "--editable", str(HERE.parent)))
+    return environment(work, "env-whet", (*RUNNERS, "--editable", str(HERE.parent)))
 
 
 def mutation_python(work: Path) -> Path:

@@ -17,38 +17,42 @@ from typing import NamedTuple
 from benchmarks.first_failures_history import History, checkout, whet_python
 from benchmarks.first_failures_recording import Recorded, Suite, Told
 
-from whet.bootstrap.ordering import Ordering, Standing, open_ordering
+from whet.bootstrap.ordering import Ordering, open_ordering
 
 MAPPING = ("-p", "no:cacheprovider", "-p", "no:testmon", "--whet", "--whet-map", "full")
 ASKING_LIMIT_SECONDS = 600
 
 
-class Answer(NamedTuple):
+class Opened(NamedTuple):
     commit: str
     ordering: Ordering
-    standing: Standing
 
 
 class Whet:
     """A method (`first_failures_methods.Method`) with a store of its own."""
 
-    def __init__(self, work: Path, history: History) -> None:
-        self._suite = Suite(work, history, "whet", whet_python(work))
+    def __init__(self, work: Path, history: History, name: str = "whet") -> None:
+        """`name`: of its checkout."""
+        self._suite = Suite(work, history, name, whet_python(work))
         self._open = ExitStack()
-        self._answer: Answer | None = None
-        self._now = datetime(2024, 1, 1, tzinfo=UTC)
+        self._opened: Opened | None = None
+        self._now = datetime.now(UTC)
         self.notes: set[str] = set()  # what did not work
-        self.asking_seconds: list[float] = []  # opening the store and ranking
+        self.asking_seconds: list[float] = []  # going to the commit, opening the store and ranking
 
     def learn(self, commit: str, told: Told) -> None:
         if commit == self._suite.history.base:
             self._begin(told)
         else:
-            self._asked(commit, told.collected)
-            self._record(told)
+            self._record(self._at(commit), told)
 
     def order(self, recorded: Recorded, told: Told) -> Sequence[str]:
-        return [one.test for one in self._asked(recorded.pair.mutated, told.collected).ranked]
+        started = time.perf_counter()
+        ordering = self._at(recorded.pair.mutated)
+        ranked = ordering.rank(told.collected).ranked
+        self.asking_seconds.append(time.perf_counter() - started)
+        self.notes.update(ordering.notes)
+        return [one.test for one in ranked]
 
     def mean_asking_seconds(self) -> float | None:
         return statistics.fmean(self.asking_seconds) if self.asking_seconds else None
@@ -61,29 +65,25 @@ class Whet:
         mapped = self._suite.run(MAPPING, ASKING_LIMIT_SECONDS)
         if mapped is None or mapped.ran.keys() != told.ran.keys():
             raise RuntimeError(f"the first run with Whet in {self._suite.root} did not run the suite")
+        self._now = datetime.now(UTC)  # what is older than the first run would be learned before it
 
-    def _asked(self, commit: str, tests: Sequence[str]) -> Standing:
-        """The standing at this commit, which is also what the run is recorded with: one process, one asking."""
-        if self._answer is None or self._answer.commit != commit:
+    def _at(self, commit: str) -> Ordering:
+        """The ordering at this commit, which is also what its run is recorded with. One that nothing failed at is not
+        ranked: nearness teaches only where something failed."""
+        if self._opened is None or self._opened.commit != commit:
             self._close()
             self._go_to(commit)
-            started = time.perf_counter()
-            ordering = self._open.enter_context(open_ordering(self._suite.root))
-            self._answer = Answer(commit, ordering, ordering.rank(tests))
-            self.asking_seconds.append(time.perf_counter() - started)
-            self.notes.update(ordering.notes)
-        return self._answer.standing
+            self._opened = Opened(commit, self._open.enter_context(open_ordering(self._suite.root)))
+        return self._opened.ordering
 
     def _close(self) -> None:
         self._open.close()
-        self._answer = None
+        self._opened = None
 
     def _go_to(self, commit: str) -> None:
         checkout(self._suite.root, commit, branch="main")
 
-    def _record(self, told: Told) -> None:
-        assert self._answer is not None
-        ordering = self._answer.ordering
+    def _record(self, ordering: Ordering, told: Told) -> None:
         self._now += timedelta(minutes=10)
         tests = list(told.ran)
         outcomes = "".join(told.ran[test].letter for test in tests)

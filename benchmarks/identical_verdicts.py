@@ -32,7 +32,10 @@ PROJECTS = {
     "h11": Project(arguments=("h11",)),
     "attrs": Project(("hypothesis", "cloudpickle"), ("tests",)),
     "click": Project(arguments=("tests",)),
-    "anyio": Project(("trio", "hypothesis", "psutil", "exceptiongroup"), ("tests", "-m", "not network")),
+    "anyio": Project(
+        ("trio", "hypothesis", "psutil", "exceptiongroup", "pytest-mock", "pytest-timeout", "trustme", "blockbuster"),
+        ("tests", "-m", "not network"),
+    ),
     "pytest": Project(("attrs", "hypothesis", "pygments", "xmlschema"), ("testing", "-n0")),
 }
 Verdicts = dict[str, str]

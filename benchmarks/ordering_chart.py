@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.evaluation import CHROMIUM
-from benchmarks.ordering_report import HINDSIGHT, OURS, figure
+from benchmarks.ordering_report import BUDGETED, HINDSIGHT, OURS, WHOLE, figure
 
 _ROW, _LEFT, _WIDTH = 19, 175, 460
 _SHOWN = (("napfd", "NAPFD in half the time"), ("apfdc", "APFDc"))
@@ -52,7 +52,8 @@ def render(told: Mapping[str, Any]) -> str:
 
 
 def _panel(dataset: Mapping[str, Any], key: str, title: str) -> str:
-    rows = {name: row[key] for name, row in dataset["methods"].items() if name != HINDSIGHT}
+    hidden = (HINDSIGHT, BUDGETED, WHOLE)
+    rows = {name: row[key] for name, row in dataset["methods"].items() if name not in hidden}
     # Among equals ours stands first: nothing that is no better may look so.
     names = sorted(rows, key=lambda name: (-float(figure(rows[name])), name != OURS))
     bars = "".join(_bar(place, name, rows[name]) for place, name in enumerate(names))

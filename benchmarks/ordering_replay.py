@@ -32,6 +32,7 @@ class Ran(NamedTuple):
     seconds: Seconds
     failed: Flags
     complete: bool
+    left_out: Tests = np.array([], dtype=np.intp)  # of these, no execution ran
 
 
 class Method(Protocol):
@@ -117,8 +118,13 @@ def what_ran(shown: Cycle, order: Positions, feedback: Feedback) -> Ran:
     positions = order
     if feedback == "budget":
         positions = order[metrics.runs_within_share(shown.seconds[order], BUDGET_SHARE)]
-    complete = len(positions) == len(order)
-    return Ran(positions, shown.tests[positions], shown.seconds[positions], shown.failed[positions], complete)
+    return seen_of(shown, positions)
+
+
+def seen_of(shown: Cycle, positions: Positions) -> Ran:
+    tests, complete = shown.tests[positions], len(positions) == len(shown.tests)
+    left_out = np.setdiff1d(shown.tests, tests)
+    return Ran(positions, tests, shown.seconds[positions], shown.failed[positions], complete, left_out)
 
 
 def average(scores: Sequence[Scores]) -> Scores | None:

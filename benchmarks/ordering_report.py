@@ -5,6 +5,8 @@ from typing import Any, NamedTuple
 
 Rows = Mapping[str, Mapping[str, float]]
 OURS, HINDSIGHT = "whet", "optimal"
+BUDGETED, WHOLE = "whet_within_budget", "whet_whole_run"  # the two orders that `whet` is made of
+NO_RIVAL = (OURS, BUDGETED, WHOLE, HINDSIGHT)
 
 
 class Measure(NamedTuple):
@@ -37,7 +39,8 @@ def not_beaten(rows: Rows) -> dict[str, list[str]]:
     found = {}
     for measure in MEASURES:
         ours = figure(rows[OURS][measure.key])
-        better = [n for n, row in rows.items() if n != HINDSIGHT and _better(figure(row[measure.key]), ours, measure)]
+        rivals = {name: figure(row[measure.key]) for name, row in rows.items() if name not in NO_RIVAL}
+        better = [name for name, shown in rivals.items() if _better(shown, ours, measure)]
         better.sort(key=lambda name: rows[name][measure.key], reverse=measure.more_is_better)
         if better:
             found[measure.key] = better

@@ -5,7 +5,7 @@ from typing import Any
 
 from benchmarks.ordering_history import Cycle, History
 from benchmarks.ordering_replay import BUDGET_SHARE, Positions, Scores, average, shuffled, what_ran
-from benchmarks.ordering_whet import Executions, Ours, failed, in_place
+from benchmarks.ordering_whet import Executions, OursForWholeRuns, failed, in_place
 
 from whet.skills.ordering import metrics
 
@@ -14,7 +14,7 @@ AfterFailure = Callable[[Sequence[str], Sequence[str], Sequence[str]], list[str]
 
 def reranking(history: History, seed: int = 0) -> dict[str, Any]:
     """On the failing cycles with at least two failing executions: with one there is nothing left to find sooner."""
-    ours = Ours(history)
+    ours = OursForWholeRuns(history)
     static: list[Scores] = []
     dynamic: list[Scores] = []
     for shown in shuffled(history, seed):

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.ordering_history import Cycle, History
-from benchmarks.ordering_replay import Positions, Ran, shuffled
+from benchmarks.ordering_replay import Positions, Ran, seen_of, shuffled
 from benchmarks.ordering_whet import Executions, Ours, in_place
 
 from whet.skills.ordering.metrics import total_seconds
@@ -62,7 +62,7 @@ def selection(history: History, seed: int = 0) -> dict[str, Any]:
     for place, shown in enumerate(shuffled(history, seed)):
         executions = ours.executions(shown.tests)
         kept, promised = _kept(ours, executions, due=place % FULL_RUN_EVERY == 0)
-        ran = _ran(shown, kept)
+        ran = seen_of(shown, kept)
         tally.full_runs_without_promise += not promised
         tally.count(shown, ran)
         ours.learn(shown.number, ran)
@@ -75,8 +75,3 @@ def _kept(ours: Ours, executions: Executions, due: bool) -> tuple[Positions, boo
     chosen = None if due else ours.orderer.within_risk(ranked, PROMISED_RISK)
     tests = [r.test for r in ranked] if chosen is None else chosen
     return in_place(tests, executions), due or chosen is not None
-
-
-def _ran(shown: Cycle, kept: Positions) -> Ran:
-    complete = len(kept) == len(shown.tests)
-    return Ran(kept, shown.tests[kept], shown.seconds[kept], shown.failed[kept], complete)

@@ -3,6 +3,7 @@
 Where a cycle executes a test several times, the skill is told of every execution, to be ranked and to be learned from.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
@@ -10,8 +11,8 @@ import numpy as np
 from benchmarks.ordering_history import Cycle, History, Tests
 from benchmarks.ordering_replay import Positions, Ran
 
-from whet.core.sheets import Sheet
-from whet.skills.ordering import Orderer, Ranked
+from whet.core.sheets import LEFT_OUT, Sheet
+from whet.skills.ordering import Goal, Orderer, Ranked
 
 Executions = Mapping[str, Sequence[int]]  # by test, the positions of its executions among those shown
 # Histories do not all say when a cycle ran, and no other method is told: an hour passes between two cycles.
@@ -20,6 +21,8 @@ _BEGIN, _BETWEEN = datetime(2000, 1, 1, tzinfo=UTC), timedelta(hours=1)
 
 class Ours:
     """`Orderer.rank` and `Orderer.learn` as a method of the replay."""
+
+    goal = Goal.BUDGET
 
     def __init__(self, history: History, seed: int = 0) -> None:
         self.orderer = Orderer()
@@ -31,7 +34,7 @@ class Ours:
         return in_turn([ranked.test for ranked in self.rank(self._named(tests))], executions)
 
     def rank(self, tests: Sequence[str]) -> list[Ranked]:
-        return self.orderer.rank(tests)
+        return self.orderer.rank(tests, goal=self.goal)
 
     def _named(self, tests: Tests) -> list[str]:
         return [self._names[test] for test in tests.tolist()]
@@ -47,15 +50,20 @@ class Ours:
         self._cycles += 1
 
     def sheet(self, cycle: int, ran: Ran) -> Sheet:
+        left_out = self._named(ran.left_out)
         return Sheet(
             id=f"cycle-{cycle}",
             at=_BEGIN + self._cycles * _BETWEEN,
             source="junit",
-            tests=self._named(ran.tests),
-            outcomes="".join("f" if failed else "p" for failed in ran.failed.tolist()),
-            seconds=ran.seconds.tolist(),
+            tests=[*self._named(ran.tests), *left_out],
+            outcomes="".join("f" if failed else "p" for failed in ran.failed.tolist()) + LEFT_OUT * len(left_out),
+            seconds=[*ran.seconds.tolist(), *[math.nan] * len(left_out)],
             complete=ran.complete,
         )
+
+
+class OursForWholeRuns(Ours):
+    goal = Goal.WHOLE_RUN
 
 
 def in_turn(tests: Sequence[str], executions: Executions) -> Positions:

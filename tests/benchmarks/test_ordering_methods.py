@@ -120,6 +120,7 @@ class _AsTheirs:
 
     def order(self, cycle: int, cand: list[tuple[str, str]]) -> list[str]:
         self._places = {exec_id: place for place, (exec_id, _) in enumerate(cand)}
+        self._shown = self._tests(cand)
         return [cand[place][0] for place in self._method.order(cycle, self._tests(cand))]
 
     def _tests(self, cand: list[Any]) -> Tests:
@@ -132,6 +133,7 @@ class _AsTheirs:
             np.array([row[2] for row in results]),
             np.array([row[3] > 0 for row in results], dtype=np.bool_),
             len(results) == len(self._places),
+            np.setdiff1d(self._shown, self._tests(results)),
         )
         self._method.learn(cycle, ran)
 

@@ -1,5 +1,6 @@
 """`whet export` and `whet merge` as people use them."""
 
+import json
 import sqlite3
 import subprocess
 from contextlib import closing
@@ -92,3 +93,22 @@ def test_nothing_to_export_and_no_file_to_write_are_told(mine: Path, tmp_path: P
     for names in ((), ("one", "-o", "two")):
         refused = whet("export", *names, cwd=mine)
         assert (refused.returncode, "Name one file" in refused.stderr) == (2, True)
+
+
+def test_programs_are_told_what_was_exchanged(mine: Path, tmp_path: Path) -> None:
+    exported = whet("export", "../mine.whet", "--format", "json", cwd=mine)
+    assert json.loads(exported.stdout) == {"file": "../mine.whet", "runs": 3, "results": 9}
+    other = _project(tmp_path / "other", sheet(0))
+    merged = json.loads(whet("merge", "../mine.whet", "--format", "json", cwd=other).stdout)
+    rest = {"replaced": 0, "renames": 0, "quarantine": 0, "mapped": 0}
+    assert merged == {"files": 1, "runs": 2, "results": 6, "known": 1, **rest}
+    refused = whet("export", "-", "--format", "json", cwd=mine)
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert "Name a file" in refused.stderr
+
+
+def test_a_refused_merge_begins_no_store(tmp_path: Path) -> None:
+    fresh = _project(tmp_path / "fresh")
+    (tmp_path / "broken.whet").write_bytes(b"no history")
+    assert whet("merge", tmp_path / "broken.whet", cwd=fresh).returncode == 2
+    assert not (fresh / ".whet").exists()

@@ -38,6 +38,20 @@ def test_rank_gives_the_order_with_a_reason_for_each(known: Path) -> None:
     assert (first["reason"], first["expected_seconds"]) == ("failed in its last 2 runs", 0.5)
 
 
+def test_rank_for_a_budget_puts_the_likelier_before_the_quicker(tmp_path: Path) -> None:
+    """In a whole run the likelier one would keep everybody waiting; within a budget it may be all there is time for."""
+    root = project_in(tmp_path, {"test_one.py": SUITE})
+    begin = datetime.now(UTC) - timedelta(days=9)
+    outcomes, seconds = ["fpp", "fpp", "ffp", "fpp"] * 5, [4.0, 0.1, 6.0]
+    with open_site(root).store() as store:
+        store.sheets.add(
+            Sheet(f"{n}", begin + n * timedelta(hours=1), "junit", TESTS, letters, seconds)
+            for n, letters in enumerate(outcomes)
+        )
+    orders = [json.loads(whet("rank", *more, "--format", "json", cwd=root).stdout) for more in ((), ("--budget",))]
+    assert [told["tests"][0]["test"] for told in orders] == [TESTS[1], TESTS[0]]
+
+
 def test_rank_takes_any_runners_tests_from_standard_input(known: Path) -> None:
     given = "test_one.py::test_a\ntest_one.py::test_b\nnever seen\n\n3 tests collected\n"
     done = subprocess.run(

@@ -4,12 +4,8 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.pytest_plugin.projects import project, run
-
-from whet.bootstrap.ordering import Standing
-from whet.pytest_plugin.clerk import _always
-from whet.skills.ordering import Ranked
-from whet.skills.ordering.proximity import Near
+from tests.pytest_plugin.projects import executed, project, run, said
+from tests.pytest_plugin.test_plugin_order import sheets
 
 FILES = {
     "shop.py": """
@@ -68,10 +64,24 @@ def test_the_same_tests_end_the_same_way(tmp_path: Path, arguments: tuple[str, .
     assert with_us == without
 
 
-def test_what_is_never_left_out() -> None:
-    near = {"near": Near(0.9, ""), "far": Near(0.001, "")}
-    standing = Standing([], near, frozenset({"failed"}))
-    told = {name: _always(Ranked(name, "", 0.3, 1.0), standing) for name in ("near", "far", "failed", "other")}
-    assert told == {"near": True, "far": False, "failed": True, "other": False}
-    assert _always(Ranked("new, with a change known", "", 0.3, None), standing)
-    assert _always(Ranked("new", "", None, None), standing)
+def test_stepwise_stops_and_goes_on_where_it_would(tmp_path: Path) -> None:
+    root = project(tmp_path, {"test_one.py": "def test_a(): pass\ndef test_b(): assert 0\ndef test_c(): assert 0\n"})
+    run(root)  # something is known: without --sw, test_b would come first
+    first = run(root, "-v", "-p", "cacheprovider", "-p", "stepwise", "--sw")
+    assert "--sw orders the tests, Whet only watched" in said(first)
+    assert [test[-1] for test in executed(first)] == ["a", "b"]
+    (root / "test_one.py").write_text("def test_a(): pass\ndef test_b(): pass\ndef test_c(): assert 0\n")
+    second = run(root, "-v", "-p", "cacheprovider", "-p", "stepwise", "--sw")
+    assert [test[-1] for test in executed(second)] == ["b", "c"]
+    assert not sheets(root)[-1].complete
+
+
+def test_our_order_wins_over_a_plugin_that_shuffles(tmp_path: Path) -> None:
+    """As pytest-randomly does it; where nothing is known, its order stays."""
+    shuffle = (
+        "import pytest\n@pytest.hookimpl(tryfirst=True)\ndef pytest_collection_modifyitems(items): items.reverse()\n"
+    )
+    tests = "def test_a(): pass\ndef test_b(): assert 0\ndef test_c(): pass\ndef test_d(): pass\n"
+    root = project(tmp_path, {"conftest.py": shuffle, "test_one.py": tests})
+    assert [test[-1] for test in executed(run(root, "-v"))] == ["d", "c", "b", "a"]
+    assert executed(run(root, "-v"))[0] == "test_one.py::test_b"

@@ -53,23 +53,27 @@ def test_another_order_in_the_middle_sets_up_nothing_more(tmp_path_factory: pyte
         assert changing.setups.total() <= own.setups.total(), (own.setups, changing.setups)
 
 
-def test_a_failure_brings_what_fails_with_it_after_the_next_test(tmp_path: Path) -> None:
-    names = [f"test_one.py::test_{letter}" for letter in "abcdef"]
-    tests = "def test_a(): assert 0\n" + "".join(f"def test_{letter}(): pass\n" for letter in "bcdef")
-    root = project(tmp_path, {"test_one.py": tests})
+def _order_when_a(root: Path, does: str) -> str:
+    """The letters of the tests as they ran. Test l is slow, and used to fail together with a: long ago."""
+    letters = "abcdefghijkl"
+    bodies = {letter: does if letter == "a" else "pass" for letter in letters}
+    project(root, {"test_one.py": "".join(f"def test_{letter}(): {body}\n" for letter, body in bodies.items())})
+    began = datetime.now(UTC) - timedelta(days=1)
+    names = [f"test_one.py::test_{letter}" for letter in letters]
+    failed = [*["al"] * 5, *"bcdefghij", "a", "k", "", "", ""]
     with open_site(root).store() as store:
-        day = datetime.now(UTC) - timedelta(days=1)
-        together = [
-            Sheet(f"old-{n}", day + timedelta(minutes=n), "junit", names, "fppppf", [0.01] * 6) for n in range(5)
-        ]
-        green = [
-            Sheet(f"new-{n}", day + timedelta(hours=1 + n), "junit", names, "pppppp", [0.01] * 6) for n in range(9)
-        ]
-        store.sheets.add([*together, *green])
-    order = [test[-1] for test in executed(run(root, "-v"))]
-    assert sorted(order) == list("abcdef")
-    after = order[order.index("a") + 1 :]
-    assert "f" in after[:2] or "f" in order[: order.index("a")], order
+        for number, bad in enumerate(failed):
+            outcomes = "".join("f" if letter in bad else "p" for letter in letters)
+            at = began + timedelta(minutes=number)
+            store.sheets.add([Sheet(f"{number}", at, "junit", names, outcomes, [0.01] * 11 + [0.5])])
+    return "".join(test[-1] for test in executed(run(root, "-v")))
+
+
+def test_a_failure_brings_what_fails_with_it_after_the_next_test(tmp_path: Path) -> None:
+    passing, failing = _order_when_a(tmp_path / "passing", "pass"), _order_when_a(tmp_path / "failing", "assert 0")
+    assert passing[-1] == "l", "while a passes, nothing speaks for l"
+    begun = passing.index("a") + 2  # what follows a failure was told to its fixtures already
+    assert failing == passing[:begun] + "l" + passing[begun:-1], "the rest stays as it was"
 
 
 def test_quarantined_failures_are_told_and_do_not_count(tmp_path: Path) -> None:
@@ -122,3 +126,27 @@ def test_executed_lines_are_learned_while_nobody_else_traces(tmp_path: Path) -> 
     with open_site(root).store() as store:
         [lines] = store.sheets.executed(["shop.py"])
     assert (lines.test, lines.lines) == ("test_shop.py::test_total", frozenset({2, 3}))
+
+
+def test_what_would_notice_it_is_not_traced(tmp_path: Path) -> None:
+    tests = """
+        import sys, time, tracemalloc
+        from tracemalloc import get_traced_memory as taken
+
+        def measured():
+            return taken()
+
+        def test_memory(): tracemalloc.start(); tracemalloc.stop()
+        def test_through_another(): measured()
+        def test_inside():
+            def now(): return time.perf_counter()
+            now()
+        def test_tracing(): assert sys.gettrace() is None
+        def test_fixture(benchmark): assert sys.__dict__["gettrace"]() is None
+        def test_traced(): time.sleep(0)
+    """
+    conftest = "import pytest\n@pytest.fixture\ndef benchmark(): pass\n"
+    root = project(tmp_path, {"conftest.py": conftest, "test_one.py": tests})
+    assert run(root, "--whet-map=full").returncode == 0
+    with open_site(root).store() as store:
+        assert list(store.sheets.mapped()) == ["test_one.py::test_traced"]

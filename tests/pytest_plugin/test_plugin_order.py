@@ -2,9 +2,11 @@
 
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -144,10 +146,41 @@ def test_a_damaged_store_costs_the_order_and_not_the_run(tmp_path: Path) -> None
     assert "Move the file away" in said(done)
 
 
+def test_a_store_that_others_hold_locked_does_not_hold_up_the_tests(tmp_path: Path) -> None:
+    root = project(tmp_path, SUITE)
+    run(root)
+    with closing(sqlite3.connect(root / ".whet" / "whet.db", isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        done = run(root, "-v")
+        assert done.returncode == 1
+        assert len(executed(done)) == 4
+        told = r"this run was not recorded \(Busy: The store \S+ stayed locked by another process\. Wait for"
+        assert re.search(told, said(done)), said(done)
+    assert len(sheets(root)) == 1
+
+
+def test_a_test_that_moves_keeps_its_history(tmp_path: Path) -> None:
+    root = project(tmp_path, SUITE)
+    run(root)
+    (root / "test_two.py").rename(root / "test_moved.py")
+    done = run(root, "-v")
+    assert executed(done)[0] == "test_moved.py::test_bad"
+    assert "1. test_moved.py::test_bad: failed in its last run" in done.stdout
+    with open_site(root).store() as store:
+        assert store.sheets.renamed() == {
+            f"test_two.py::{name}": f"test_moved.py::{name}" for name in ("test_bad", "test_fine")
+        }
+
+
 def test_without_git_it_orders_all_the_same(known: Path) -> None:
     done = run(known, "-v", PATH=str(known))
     assert executed(done)[0] == "test_two.py::test_bad"
     assert sheets(known)[-1].branch is None
+
+
+def test_a_git_that_does_not_answer_is_told(tmp_path: Path) -> None:
+    root = project(tmp_path, {"test_one.py": "def test_a(): pass", ".git": "gitdir: nowhere\n"})
+    assert "what changed is not known: git does not answer here (`git status` says why)" in said(run(root))
 
 
 def test_branch_and_commit_are_recorded(tmp_path: Path) -> None:

@@ -24,31 +24,33 @@ def choose(
     always: Collection[str],
     budget_seconds: float | None,
     risk: float | None,
+    workers: int = 1,
 ) -> Choice:
-    """`always`: tests that run whatever they cost."""
+    """`always`: tests that run whatever they cost. `workers`: how many share the tests, within the same time."""
     if orderer.sheets < FEWEST_RUNS:
         return Choice(None, f"all tests run: {orderer.sheets} runs are known, {FEWEST_RUNS} are needed to choose")
     if orderer.sheets % FULL_EVERY == FULL_EVERY - 1:
         return Choice(None, f"all tests run: every {FULL_EVERY}th run is a full one, to see what the choice would miss")
     if budget_seconds is not None:
-        return _within_budget(orderer, ranked, always, budget_seconds)
+        return _within_budget(orderer, ranked, always, budget_seconds, workers)
     return _within_risk(orderer, ranked, always, risk or 0.0)
 
 
 def _within_budget(
-    orderer: Orderer, ranked: Sequence[Ranked], always: Collection[str], budget_seconds: float
+    orderer: Orderer, ranked: Sequence[Ranked], always: Collection[str], budget_seconds: float, workers: int
 ) -> Choice:
+    share = {one.test: (one.expected_seconds or 0.0) / workers for one in ranked}  # of the time that passes
     untimed = [one.test for one in ranked if one.expected_seconds is None]
-    expected = sum(one.expected_seconds or 0.0 for one in ranked)
+    expected = sum(share.values())
     if expected <= budget_seconds:
         return Choice(None, f"all tests run: about {expected:.1f} s are expected, the budget is {budget_seconds:g} s")
     kept = {*always, *untimed}
-    used = sum(one.expected_seconds or 0.0 for one in ranked if one.test in kept)
+    used = sum(share[test] for test in kept)
     for one in ranked:
-        cost = one.expected_seconds or 0.0
-        if one.test not in kept and used + cost <= budget_seconds:
+        fits = used + share[one.test] <= budget_seconds and (one.expected_seconds or 0.0) <= budget_seconds
+        if one.test not in kept and fits:
             kept.add(one.test)
-            used += cost
+            used += share[one.test]
     return _stated(orderer, ranked, kept, f"about {used:.1f} s of {expected:.1f} s")
 
 

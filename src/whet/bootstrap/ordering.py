@@ -1,28 +1,28 @@
 """A project's ordering, opened for one run: what was learned so far, the order it gives, and what the run adds."""
 
 import math
+import time
 import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 from whet.bootstrap.lane import Lane, find_lane
 from whet.bootstrap.site import Site, open_site
-from whet.core.errors import WhetError
+from whet.bootstrap.surroundings import Lookout, Surroundings, read_file
+from whet.core.errors import Busy
 from whet.core.ports import Store
 from whet.core.sheets import FAILURES, UNKNOWN_NEARNESS, Sheet, SheetKey, Sheets, Snapshot
 from whet.skills.flakiness import FLAKY_AT, flaky_probability
-from whet.skills.ordering import Orderer, Ranked
+from whet.skills.ordering import Goal, Orderer, Ranked
 from whet.skills.ordering.identity import renames
-from whet.skills.ordering.proximity import Known, Near, nearness
-from whet.tools.changes import Change, change_since
-from whet.tools.imports import import_graph
+from whet.skills.ordering.proximity import Near
+from whet.store.engine import BUSY_SECONDS
 
-T = TypeVar("T")
-_READ_BYTES = 5_000_000
 _LATELY = timedelta(days=1)
+_CLOCK, _KEPT_EVERY_SECONDS = time.monotonic, 5.0
 
 
 class Standing(NamedTuple):
@@ -30,14 +30,18 @@ class Standing(NamedTuple):
 
     ranked: list[Ranked]
     near: dict[str, Near]
-    failed_lately: frozenset[str]
+    failed_lately: frozenset[str]  # the last time they ran
+    around: Surroundings = Surroundings()
 
 
 @contextmanager
-def open_ordering(root: Path, changed_since: str | None = None) -> Iterator["Ordering"]:
-    """`changed_since`: the commit that what is near to the change is judged from; else the lane's last full run's."""
+def open_ordering(
+    root: Path, changed_since: str | None = None, wait_seconds: float = BUSY_SECONDS
+) -> Iterator["Ordering"]:
+    """`changed_since`: the commit that what is near to the change is judged from; else the lane's last full run's.
+    `wait_seconds`: for others who hold the store locked."""
     site = open_site(root)
-    with site.store() as store:
+    with site.store(wait_seconds) as store:
         yield Ordering(site, store, find_lane(site.project.root), changed_since, lambda: site.rescue(store))
 
 
@@ -55,9 +59,9 @@ class Ordering:
         self.lane = lane
         self.notes: list[str] = []  # what did not work, as sentences
         self._store, self._rescue = store, rescue
-        self._changed_since = changed_since
+        self._lookout = Lookout(self.root, store.sheets, lane.branches, changed_since, self.notes)
         self._near: dict[str, Near] = {}
-        self._touched: set[str] = set()  # tests that executed a file which changed
+        self._useless: Snapshot | None = None
         self.orderer, self._last, self._count = self._recalled()
         self._catch_up()
 
@@ -69,15 +73,25 @@ class Ordering:
     def root(self) -> Path:
         return self.site.project.root
 
-    def rank(self, tests: Sequence[str], whole: bool = False) -> Standing:
+    def look_around(self) -> Surroundings:
+        return self._lookout.look_around()
+
+    def rank(
+        self,
+        tests: Sequence[str],
+        whole: bool = False,
+        around: Surroundings | None = None,
+        goal: Goal = Goal.WHOLE_RUN,
+    ) -> Standing:
         """`whole`: these are all tests there are, so that one that is gone may have been renamed."""
-        latest = self.sheets.latest(self.lane.branches)
-        if whole and latest is not None and latest.complete:
-            self._rename(renames(latest.tests, tests))
-        change = self._change(latest)
-        self._near = self._nearness(tests, change) if change is not None and change.files else {}
+        around = around or self.look_around()
+        renamed = renames(around.whole.tests, tests) if whole and around.whole is not None else {}
+        if renamed:
+            self._rename(renamed)
+            around = self.look_around()
+        self._near = self._lookout.nearness(tests, around, self.orderer.seconds(tests))
         values = {test: near.value for test, near in self._near.items()} if self._near else None
-        return Standing(self.orderer.rank(tests, values), self._near, _failed(latest))
+        return Standing(self.orderer.rank(tests, values, goal), self._near, self._failing(tests), around)
 
     def record(self, sheet: Sheet) -> None:
         """Adds what a run showed and learns from it; and from what others added meanwhile."""
@@ -110,15 +124,10 @@ class Ordering:
         )
 
     def map_tests(self, lines: Mapping[str, Mapping[str, Collection[int]]]) -> None:
-        sources = {file: self._read(file) for files in lines.values() for file in files}
+        sources = {file: read_file(self.root, file) for files in lines.values() for file in files}
         there = {file: content for file, content in sources.items() if content is not None}
         kept = {test: {f: n for f, n in files.items() if f in there} for test, files in lines.items()}
         self.sheets.map_tests(kept, there)
-
-    def unmapped(self, tests: Sequence[str]) -> set[str]:
-        """Tests whose lines are not known, or were learned before what they executed changed."""
-        known = self.sheets.mapped()
-        return {test for test in tests if test not in known} | self._touched
 
     def flaky(self, tests: Collection[str]) -> tuple[str, ...]:
         """Those of `tests` that passed and failed on the present code lately, beyond doubt."""
@@ -142,55 +151,40 @@ class Ordering:
 
     def _recalled(self) -> tuple[Orderer, SheetKey | None, int]:
         """From the lane's snapshot, unless sheets came that are older than its last one: then anew."""
-        snapshot = self.sheets.snapshot(self.lane.name)
+        snapshot = self._useless = self.sheets.snapshot(self.lane.name)
         if snapshot is not None and self.sheets.count(self.lane.branches, upto=snapshot.last) == snapshot.sheets:
             try:
-                return Orderer.load(snapshot.state), snapshot.last, snapshot.sheets
+                orderer, self._useless = Orderer.load(snapshot.state), None
+                return orderer, snapshot.last, snapshot.sheets
             except ValueError:
                 pass  # another version's state: what it was made from is still there
         return Orderer(), None, 0
 
     def _catch_up(self) -> None:
-        learned = 0
+        """A long history is kept as it is learned: whoever is ended on the way has not worked for nothing."""
+        kept_at, unkept = _CLOCK(), 0
         for sheet in self.sheets.read(self.lane.branches, after=self._last):
             self.orderer.learn(sheet)
             self._last = sheet.key
-            learned += 1
-        if learned and self._last is not None:
-            self._count += learned
-            self.sheets.keep(self.lane.name, Snapshot(self._count, self._last, self.orderer.dump()))
+            self._count += 1
+            unkept += 1
+            if _CLOCK() > kept_at + _KEPT_EVERY_SECONDS:
+                self._keep(sheet.key)
+                kept_at, unkept = _CLOCK(), 0
+        if unkept and self._last is not None:
+            self._keep(self._last)
 
-    def _change(self, latest: Sheet | None) -> Change | None:
-        base = self._changed_since or (latest.commit if latest is not None and latest.complete else None)
-        return self._or_note(lambda: change_since(self.root, base), "what changed is not known")
-
-    def _nearness(self, tests: Sequence[str], change: Change) -> dict[str, Near]:
-        executed = self.sheets.executed(list(change.files))
-        self._touched = {one.test for one in executed}
-        known = Known(
-            executed=executed,
-            source=self.sheets.source,
-            mapped=self.sheets.mapped(),
-            read=self._read,
-            imports=lambda: import_graph(self.root),
-            seconds=self.orderer.seconds(tests),
-        )
-        return self._or_note(lambda: nearness(tests, change, known), "nearness to the change is not known") or {}
-
-    def _or_note(self, work: Callable[[], T], lost: str) -> T | None:
-        """Ordering goes on without it, and says so."""
+    def _keep(self, last: SheetKey) -> None:
         try:
-            return work()
-        except (WhetError, OSError, ValueError, RecursionError, NotImplementedError) as error:
-            self.notes.append(f"{lost} ({type(error).__name__}: {error})")
-            return None
+            self.sheets.keep(self.lane.name, Snapshot(self._count, last, self.orderer.dump()), self._useless)
+        except Busy as error:  # it is learned again next time
+            self.notes.append(f"what was learned was not kept ({error})")
 
-    def _read(self, file: str) -> bytes | None:
-        path = self.root / file
-        try:
-            return path.read_bytes() if path.stat().st_size <= _READ_BYTES else None
-        except OSError:
-            return None
+    def _failing(self, tests: Sequence[str]) -> frozenset[str]:
+        """Those that failed when they ran last, whichever run that was."""
+        columns = self.orderer.columns
+        streaks = columns.streak[columns.places(tests)].tolist()
+        return frozenset(test for test, streak in zip(tests, streaks, strict=True) if streak > 0)
 
     def _recorded_nearness(self, tests: Sequence[str]) -> bytes | None:
         if not self._near:
@@ -199,12 +193,6 @@ class Ordering:
             UNKNOWN_NEARNESS if (near := self._near.get(test)) is None else round(100 * min(1.0, max(0.0, near.value)))
             for test in tests
         )
-
-
-def _failed(latest: Sheet | None) -> frozenset[str]:
-    if latest is None:
-        return frozenset()
-    return frozenset(t for t, outcome in zip(latest.tests, latest.outcomes, strict=True) if outcome in FAILURES)
 
 
 def finite(seconds: float) -> float:

@@ -15,6 +15,7 @@ from whet.core.errors import WhetError
 from whet.settings.load import load_settings
 from whet.settings.model import Settings
 from whet.settings.problems import refusal
+from whet.store.engine import BUSY_SECONDS
 from whet.store.sql_store import SqlStore, open_store
 from whet.tools.project import Project, find_project
 from whet.tools.python import Python, find_python
@@ -50,10 +51,11 @@ class Site:
         return not self.embedded or (self.state_dir / "whet.db").exists()
 
     @contextmanager
-    def store(self) -> Iterator[SqlStore]:
+    def store(self, wait_seconds: float = BUSY_SECONDS) -> Iterator[SqlStore]:
+        """`wait_seconds`: for others who hold it locked."""
         make_state_dir(self.state_dir)
         self.key = self._audit_key()
-        store = open_store(self.database_url, self.key)
+        store = open_store(self.database_url, self.key, wait_seconds)
         try:
             yield store
         finally:

@@ -137,6 +137,30 @@ def branches_are_told_apart(opened: Opened) -> None:
 
 
 @_check
+def the_latest_can_be_a_whole_run_with_a_commit(opened: Opened) -> None:
+    with closing(opened()) as store:
+        store.sheets.add(
+            [
+                sheet(0, commit="c0"),
+                sheet(1, commit="c1", branch="topic"),
+                sheet(2),
+                sheet(3, commit="c3", complete=False),
+            ]
+        )
+        asked: list[tuple[dict[str, Any], str | None]] = [
+            ({}, "run 3"),
+            ({"complete": True}, "run 2"),
+            ({"committed": True}, "run 3"),
+            ({"complete": True, "committed": True}, "run 1"),
+            ({"branches": ["main"], "complete": True, "committed": True}, "run 0"),
+            ({"branches": [None], "complete": True}, None),
+        ]
+        for wanted, id_ in asked:
+            newest = store.sheets.latest(**wanted)
+            expect(newest and newest.id, id_, f"latest of {wanted}")
+
+
+@_check
 def the_last_outcome_of_a_test_counts(opened: Opened) -> None:
     again = sheet(tests=("a", "b", "a"), outcomes="fps", seconds=(1.0, 2.0, 3.0), nearness=bytes((1, 2, 3)))
     with closing(opened()) as store:
@@ -185,6 +209,11 @@ def snapshots_move_forward(opened: Opened) -> None:
         store.sheets.keep(_ODD, second._replace(state=b"relearned"))
     with closing(opened()) as store:
         expect(store.sheets.snapshot(_ODD), second._replace(state=b"relearned"), "as many sheets")
+        store.sheets.keep(_ODD, first, instead_of=second._replace(sheets=6))
+        store.sheets.keep(_ODD, first, instead_of=second._replace(last=first.last))
+        expect(store.sheets.snapshot(_ODD), second._replace(state=b"relearned"), "not the one that was of no use")
+        store.sheets.keep(_ODD, first, instead_of=second)
+        expect(store.sheets.snapshot(_ODD), first, "in its place")
 
 
 @_check

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from whet.bootstrap.site import open_site
-from whet.cli.options import project_option
+from whet.cli.options import format_option, project_option
+from whet.cli.output import dump
 from whet.core.errors import WhetError
 from whet.core.records import now
 from whet.store.exchange import Exported, Extract, export_history
@@ -27,8 +28,15 @@ from whet.store.sheets import SqlSheets
     help="The lines each test executes, with the sources.",
 )
 @project_option()
+@format_option()
 def export(
-    file: str | None, out: str | None, branch: tuple[str, ...], since: int | None, with_map: bool, project: Path
+    file: str | None,
+    out: str | None,
+    branch: tuple[str, ...],
+    since: int | None,
+    with_map: bool,
+    project: Path,
+    form: str,
 ) -> None:
     """Write what runs showed to FILE; - writes to standard output.
 
@@ -40,12 +48,17 @@ def export(
       whet merge history.whet       on the other side
     """
     target = _target(file, out)
+    if target == "-" and form == "json":
+        raise WhetError("The history itself goes to standard output.", "Name a file, or leave out --format json.")
     site = open_site(project)
     if not site.visited:
         raise WhetError("There is no history to export yet.", "Start with: pytest --whet, or whet ingest")
     extract = Extract(set(branch) or None, None if since is None else now() - timedelta(days=since), with_map)
     with site.store() as store:
         done = _write(store.sheets, target, extract)
+    if form == "json":
+        dump({"file": target, "runs": done.sheets, "results": done.results})
+        return
     runs = "1 run" if done.sheets == 1 else f"{done.sheets:,} runs"
     click.echo(f"Exported {runs} with {done.results:,} results{'' if target == '-' else f' to {target}'}.", err=True)
 

@@ -39,7 +39,7 @@ def _kept(site: Site, dry_run: bool) -> Iterator[Sheets | None]:
 
 
 def _naming(site: Site, kept: Sheets | None) -> Naming:
-    latest = kept.latest() if kept else None
+    latest = (kept.latest(complete=True) or kept.latest()) if kept else None
     root = site.project.root
     return Naming(
         known=latest.tests if latest else (),

@@ -5,15 +5,16 @@ from pathlib import Path
 import click
 
 from whet.bootstrap.site import open_site
-from whet.cli.options import project_option
-from whet.cli.output import say
-from whet.store.merging import Merged, merge_histories
+from whet.cli.options import format_option, project_option
+from whet.cli.output import dump, say
+from whet.store.merging import Merged, check_histories, merge_histories
 
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path), metavar="FILE...")
 @project_option()
-def merge(files: tuple[Path, ...], project: Path) -> None:
+@format_option()
+def merge(files: tuple[Path, ...], project: Path, form: str) -> None:
     """Take in FILEs made by `whet export`, all of them or none.
 
     \b
@@ -23,8 +24,15 @@ def merge(files: tuple[Path, ...], project: Path) -> None:
       whet merge artefacts/*.whet
     """
     site = open_site(project)
+    if not site.visited:
+        check_histories(files)  # a refused file begins no store
     with site.store() as store:
-        say(told(merge_histories(store.sheets, files), len(files)))
+        merged = merge_histories(store.sheets, files)
+    if form == "json":
+        counts = merged._asdict()
+        dump({"files": len(files), "runs": counts.pop("sheets"), **counts})
+    else:
+        say(told(merged, len(files)))
 
 
 def told(merged: Merged, files: int) -> str:

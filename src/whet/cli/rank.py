@@ -12,7 +12,7 @@ from whet.bootstrap.site import Site, open_site
 from whet.cli.options import format_option, project_option
 from whet.cli.output import dump, say, table
 from whet.core.errors import WhetError
-from whet.skills.ordering import Ranked
+from whet.skills.ordering import Goal, Ranked
 from whet.tools.process import Limits
 from whet.tools.suite import Suite
 
@@ -24,9 +24,12 @@ _COLLECT_SECONDS = 600.0
 @project_option()
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first so many.")
 @click.option("--changed-since", metavar="REF", help="Judge nearness to what changed since this commit, branch or tag.")
+@click.option("--budget", is_flag=True, help="As for a run that will not get to its end: the likeliest first.")
 @format_option()
-def rank(tests: tuple[str, ...], project: Path, limit: int | None, changed_since: str | None, form: str) -> None:
-    """The tests, those most likely to fail first, with why each stands where it does.
+def rank(
+    tests: tuple[str, ...], project: Path, limit: int | None, changed_since: str | None, budget: bool, form: str
+) -> None:
+    """The tests in the order that finds failures soonest, with why each stands where it does.
 
     Without TESTS the suite is collected by pytest; "-" reads ids from standard input, one per line, so that any
     runner's tests can be ordered. `pytest --whet` runs them in this order, as far as shared fixtures allow.
@@ -40,7 +43,8 @@ def rank(tests: tuple[str, ...], project: Path, limit: int | None, changed_since
     named = list(dict.fromkeys(_given(tests) if tests else _collected(site)))
     since = None if changed_since is None else commit_named(site.project.root, changed_since)
     with open_ordering(site.project.root, since) as ordering:
-        ranked = ordering.rank(named, whole=not tests).ranked
+        goal = Goal.BUDGET if budget else Goal.WHOLE_RUN
+        ranked = ordering.rank(named, whole=not tests, goal=goal).ranked
         _tell(ordering, ranked, limit, form)
 
 

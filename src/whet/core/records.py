@@ -14,7 +14,7 @@ from whet.core.keys import Atom, state_key
 class Record(BaseModel):
     """A frozen value. NaN and infinities are refused wherever a float is asked for."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, defer_build=True)
 
 
 Probability = Annotated[float, Field(ge=0.0, le=1.0)]
@@ -121,7 +121,7 @@ class Alternative(Record):
     value: float | None = Field(description="expected reward; None while nothing is known")
     uncertainty: Annotated[float, Field(ge=0.0)] | None = Field(description="standard error of the value")
     visits: Count
-    source: Literal["individual", "abstract", "category", "fleet", "none"]
+    source: Literal["individual", "abstract", "category", "fleet", "network", "none"]
     probability: Probability
     confidence: Probability | None = Field(description="chance to be within 5 % of the best; None: nobody can tell")
 

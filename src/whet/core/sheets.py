@@ -17,7 +17,9 @@ OUTCOMES: Mapping[str, str] = {
     "s": "skipped",
     "x": "xfailed",
     "X": "xpassed",
+    "-": "left out",
 }
+LEFT_OUT = "-"  # in the suite, but a selection did not run it: nothing is known of it
 FAILURES = frozenset("fe")
 UNKNOWN_NEARNESS = 255
 
@@ -91,15 +93,19 @@ class Sheets(Protocol):
     def count(self, branches: Collection[str | None] | None = None, upto: SheetKey | None = None) -> int:
         """How many; with `upto`, those up to and with that key."""
 
-    def latest(self, branches: Collection[str | None] | None = None) -> Sheet | None: ...
+    def latest(
+        self, branches: Collection[str | None] | None = None, *, complete: bool = False, committed: bool = False
+    ) -> Sheet | None:
+        """The newest; when `complete`, of those that left nothing out; when `committed`, that name their commit."""
 
     def branches(self) -> dict[str | None, int]:
         """The branches there are, with the number of their sheets."""
 
     def snapshot(self, lane: str) -> Snapshot | None: ...
 
-    def keep(self, lane: str, snapshot: Snapshot) -> None:
-        """Replaces the lane's snapshot unless the kept one has more sheets. What it was made from stays."""
+    def keep(self, lane: str, snapshot: Snapshot, instead_of: Snapshot | None = None) -> None:
+        """Replaces the lane's snapshot unless the kept one has more sheets and is not `instead_of`, which was found to
+        be of no use. What it was made from stays."""
 
     def rename(self, names: Mapping[str, str]) -> None:
         """Old name → new name, from now on in everything that is read; drops the snapshots, which hold old names."""

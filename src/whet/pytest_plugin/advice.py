@@ -12,6 +12,7 @@ class Question(NamedTuple):
     budget_seconds: float | None = None
     risk: float | None = None
     map: str = "auto"
+    workers: int = 1
 
 
 class Placed(NamedTuple):

@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
 from whet.bootstrap.choosing import Choice, choose
 from whet.bootstrap.ordering import Standing, finite, open_ordering
-from whet.core.sheets import FAILURES
+from whet.core.sheets import FAILURES, LEFT_OUT, Sheet
 from whet.pytest_plugin.advice import Advice, Learned, Placed, Question, Ran
-from whet.skills.ordering import Ranked
+from whet.skills.ordering import Goal, Ranked
 
 _MAP_SECONDS, _MAP_SHARE = 2.0, 0.1
+_STORE_SECONDS = 10.0  # tests do not wait longer for a store that others hold locked
 _NEAR = 0.5  # at least this near to a change: always run
 
 
 class Clerk:
     def __init__(self, root: Path) -> None:
         self._stack = ExitStack()
-        self._ordering = self._stack.enter_context(open_ordering(root))
+        self._ordering = self._stack.enter_context(open_ordering(root, wait_seconds=_STORE_SECONDS))
         self._prefix = _prefix(root, self._ordering.root)
+        self._around = self._ordering.look_around()
+        self._left_out: list[str] = []
 
     def close(self) -> None:
         self._stack.close()
@@ -31,9 +35,7 @@ class Clerk:
 
     def record(self, ran: Ran) -> Learned:
         tests = [self._prefix + test for test in ran.tests]
-        at = datetime.fromtimestamp(ran.started_at, UTC)
-        seconds = [finite(value) for value in ran.seconds]
-        self._ordering.record(self._ordering.sheet(at, tests, ran.outcomes, seconds, ran.complete))
+        self._ordering.record(self._sheet(ran, tests))
         if ran.lines:
             self._ordering.map_tests({self._prefix + test: files for test, files in ran.lines.items()})
         quarantined = self._ordering.sheets.quarantined()
@@ -41,12 +43,22 @@ class Clerk:
         flaky = tuple(test[len(self._prefix) :] for test in self._ordering.flaky(failed))
         return Learned(self._ordering.orderer.sheets, flaky, tuple(self._ordering.notes))
 
+    def _sheet(self, ran: Ran, tests: list[str]) -> Sheet:
+        at = datetime.fromtimestamp(ran.started_at, UTC)
+        seconds = [finite(value) for value in ran.seconds]
+        did_run = set(tests)  # in the shadow, what would be left out runs
+        left = [test for test in self._left_out if test not in did_run]
+        return self._ordering.sheet(
+            at, [*tests, *left], ran.outcomes + LEFT_OUT * len(left), [*seconds, *[math.nan] * len(left)], ran.complete
+        )
+
     def advise(self, question: Question) -> Advice:
         ordering = self._ordering
         tests = [self._prefix + test for test in question.tests]
-        standing = ordering.rank(tests, question.whole)
+        standing = ordering.rank(tests, question.whole, self._around, _goal(question))
         choice = self._choice(question, standing)
         left_out = [] if choice is None or choice.kept is None else [t for t in tests if t not in choice.kept]
+        self._left_out = left_out
         cut = len(self._prefix)
         known = sum(one.expected_seconds or 0.0 for one in standing.ranked)
         return Advice(
@@ -55,22 +67,29 @@ class Clerk:
             left_out=frozenset(test[cut:] for test in left_out),
             selection=None if choice is None else choice.told,
             quarantined={test[cut:]: reason for test, reason in ordering.sheets.quarantined().items()},
-            to_map=self._to_map(question, tests),
+            to_map=self._to_map(question, tests, standing),
             map_seconds=max(_MAP_SECONDS, _MAP_SHARE * known),
             notes=tuple(ordering.notes),
         )
 
     def _choice(self, question: Question, standing: Standing) -> Choice | None:
-        if question.budget_seconds is None and question.risk is None:
+        if _goal(question) is Goal.WHOLE_RUN:
             return None
         always = [one.test for one in standing.ranked if _always(one, standing)]
-        return choose(self._ordering.orderer, standing.ranked, always, question.budget_seconds, question.risk)
+        return choose(
+            self._ordering.orderer, standing.ranked, always, question.budget_seconds, question.risk, question.workers
+        )
 
-    def _to_map(self, question: Question, tests: list[str]) -> frozenset[str]:
+    def _to_map(self, question: Question, tests: list[str], standing: Standing) -> frozenset[str]:
         if question.map == "off":
             return frozenset()
-        wanted = tests if question.map == "full" else self._ordering.unmapped(tests)
+        wanted = tests if question.map == "full" else standing.around.unmapped(tests)
         return frozenset(test.removeprefix(self._prefix) for test in wanted)
+
+
+def _goal(question: Question) -> Goal:
+    everything = question.budget_seconds is None and question.risk is None
+    return Goal.WHOLE_RUN if everything else Goal.BUDGET
 
 
 def _always(one: Ranked, standing: Standing) -> bool:

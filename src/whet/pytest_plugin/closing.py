@@ -84,11 +84,11 @@ def _otherwise(story: Story) -> str:
 
 
 def _lost_on_the_way(story: Story) -> float:
-    """What workers need to be reached, and to be heard of: as much there as here."""
+    """What showing the failure took, and reaching the workers: as much there as here."""
     first = story.timeline.first_failure
     order = story.own if story.observing else story.ours
     here = failure_in_order(order, _seconds(story), story.timeline.failures(), story.workers)
-    if story.workers == 1 or first is None or here is None:
+    if first is None or here is None:
         return 0.0
     return max(0.0, first.seconds - here)
 

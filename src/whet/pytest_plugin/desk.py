@@ -8,7 +8,7 @@ goes to stdout. It ends when stdin does.
 
 from __future__ import annotations
 
-import contextlib
+import gc
 import os
 import signal
 import sys
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from whet.pytest_plugin.clerk import Clerk
 
 _LAST_WORK_SECONDS = 60
+# Modules and tests are many objects and few cycles: searching for those more often costs a third of the time.
+_OBJECTS_BETWEEN_COLLECTIONS = 200_000
 
 
 class Desk:
@@ -32,6 +34,7 @@ class Desk:
         self._one_at_a_time = threading.RLock()
         self._left: dict[str, Any] = {}
         self._advised: dict[object, tuple[bool, Any]] = {}
+        self._trouble: Exception | None = None
 
     def open(self) -> Clerk:
         with self._one_at_a_time:
@@ -40,6 +43,13 @@ class Desk:
 
                 self._clerk = Clerk(self._root)
             return self._clerk
+
+    def open_early(self) -> None:
+        """While pytest collects. What goes wrong is told to whoever asks first; who asks later has it tried again."""
+        try:
+            self.open()
+        except Exception as error:
+            self._trouble = error
 
     def serve(self, caller: Connection) -> None:
         try:
@@ -70,6 +80,7 @@ class Desk:
 
     def _work(self, name: str, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
         try:
+            self._raise_early_trouble()
             work: Callable[..., Any] = getattr(self.open(), name)
             return True, work(*arguments)
         except Exception as error:  # whatever goes wrong here, the caller's tests run and the caller says what it was
@@ -77,26 +88,26 @@ class Desk:
                 raise
             return False, f"{type(error).__name__}: {error}"
 
+    def _raise_early_trouble(self) -> None:
+        trouble, self._trouble = self._trouble, None
+        if trouble is not None:
+            raise trouble
+
 
 def main() -> None:
     # Ctrl-C is meant for the tests; what they showed until then is still to be recorded.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.set_threshold(_OBJECTS_BETWEEN_COLLECTIONS)
     key = bytes.fromhex(sys.stdin.readline().strip())
     listener = Listener(sys.argv[2] if len(sys.argv) > 2 else ("127.0.0.1", 0), authkey=key)
     print(listener.address if isinstance(listener.address, str) else listener.address[1], flush=True)
     desk = Desk(Path(sys.argv[1]))
     threading.Thread(target=_accept, args=(listener, desk), daemon=True).start()
-    threading.Thread(target=_open_early, args=(desk,), daemon=True).start()
+    threading.Thread(target=desk.open_early, daemon=True).start()
     sys.stdin.read()
     desk.close()
     listener.close()
     os._exit(0)  # threads may wait for callers that never call again
-
-
-def _open_early(desk: Desk) -> None:
-    """While pytest collects. What goes wrong is told to whoever asks first."""
-    with contextlib.suppress(Exception):  # it is met again, and told, with the first question
-        desk.open()
 
 
 def _accept(listener: Listener, desk: Desk) -> None:

@@ -6,6 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,18 +28,10 @@ class Tracer:
     """Traces one test after the other while the time for it lasts."""
 
     def __init__(self, root: Path, wanted: frozenset[str], seconds: float) -> None:
-        import coverage
-
         self._root = root
         self._wanted = wanted
         self._left = seconds
         self._began: float | None = None
-        self._coverage: coverage.Coverage = coverage.Coverage(
-            data_file=None, config_file=False, source=[str(root)], messages=False
-        )
-        # Frames of the tracer survive the test that started it; this one can be stopped anywhere.
-        self._coverage.set_option("run:core", "ctrace")
-        self._coverage.set_option("run:disable_warnings", ["no-data-collected", "module-not-measured", "no-ctracer"])
 
     @classmethod
     def if_possible(cls, config: pytest.Config, advice: Advice, order: Sequence[str], workers: int) -> Tracer | None:
@@ -53,6 +46,17 @@ class Tracer:
         if test in self._wanted and self._left > 0 and self._began is None and sys.gettrace() is None:
             self._coverage.start()
             self._began = _CLOCK[0]()
+
+    @cached_property
+    def _coverage(self) -> coverage.Coverage:
+        """Imported by the first test that is traced: runs that trace nothing need not wait for it."""
+        import coverage
+
+        tracing = coverage.Coverage(data_file=None, config_file=False, source=[str(self._root)], messages=False)
+        # Frames of the tracer survive the test that started it; this one can be stopped anywhere.
+        tracing.set_option("run:core", "ctrace")
+        tracing.set_option("run:disable_warnings", ["no-data-collected", "module-not-measured", "no-ctracer"])
+        return tracing
 
     def stop(self) -> Lines | None:
         """What was executed since the start; None when nothing was traced."""

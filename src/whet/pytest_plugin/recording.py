@@ -70,10 +70,8 @@ class Recording:
 
     def _end(self, running: Running, interrupted: bool) -> None:
         story = self.story
-        advised = running.advice or self.line.ask("fetch", "advice")
-        left = self.line.ask("fetch", "story")
-        story.advice = advised
-        story.own, story.ours = left or ((), ())
+        story.advice = running.advice or self.line.ask("fetch", "advice")
+        story.own, story.ours = running.orders or self.line.ask("fetch", "story") or ((), ())
         ended = story.timeline.ended()
         if not ended:
             return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 import pytest
@@ -10,6 +10,8 @@ import pytest
 from whet.pytest_plugin.advice import Advice, Placed, Question
 from whet.pytest_plugin.arranging import Arrangement, slow_in_time
 from whet.pytest_plugin.clock import Deadline
+from whet.pytest_plugin.disturbed import disturbed_by_tracing
+from whet.pytest_plugin.garbage import without_collecting
 from whet.pytest_plugin.line import DeskError, Line
 from whet.pytest_plugin.mapping import Tracer
 from whet.pytest_plugin.names import Names
@@ -30,6 +32,7 @@ class Running:
         self._line = line
         self._names = Names()
         self.advice: Advice | None = None
+        self.orders: tuple[Sequence[str], Sequence[str]] | None = None  # the suite's own, and ours
         self._arrangement: Arrangement | None = None
         self._places: dict[str, int] = {}
         self._tracer: Tracer | None = None
@@ -50,13 +53,14 @@ class Running:
         answer = yield
         self._names.learn(items)
         if items:
-            self._carefully(lambda: self._arrange(items), "the suite's own order was kept")
+            with without_collecting():
+                self._carefully(lambda: self._arrange(items), "the suite's own order was kept")
         return answer
 
     def _arrange(self, items: list[pytest.Item]) -> None:
         tests = tuple(dict.fromkeys(map(self._names.of, items)))
         whole = not narrowed(self._config)
-        asked = Question(tests, whole, self._wishes.budget_seconds, self._wishes.risk, self._wishes.map)
+        asked = Question(tests, whole, self._wishes.budget_seconds, self._wishes.risk, self._wishes.map, self._workers)
         patience = _PATIENCE_SECONDS if self._dist == "no" else _WORKERS_PATIENCE_SECONDS
         own = items[:]
         grouped: list[Arrangement] = []
@@ -101,8 +105,9 @@ class Running:
 
     def _leave(self, own: tuple[str, ...], ours: list[str], groups: list[list[str]]) -> None:
         """For who tells the end of the story, and for who hands out the tests to workers."""
-        self._line().ask("leave", "story", (own, ours))
+        self.orders = own, ours
         if self._dist != "no":
+            self._line().ask("leave", "story", (own, ours))
             self._line().ask("leave", "advice", self.advice)
         if self._dist == "load":
             self._line().ask("leave", "groups", groups)
@@ -131,7 +136,7 @@ class Running:
         return answer
 
     def _trace(self, item: pytest.Item) -> None:
-        if self._tracer is not None:
+        if self._tracer is not None and not disturbed_by_tracing(item):
             self._tracer.start(self._names.of(item))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -172,7 +177,8 @@ class Running:
             work()
         except Exception as error:
             kind = "" if isinstance(error, DeskError) else f"{type(error).__name__}: "
-            self.troubles.append(f"{lost} ({kind}{error})")
+            told = f"{lost} ({kind}{error})"
+            self.troubles += [told] if told not in self.troubles else []
             output = getattr(self._config, "workeroutput", None)
             if output is not None:
                 output["whet_troubles"] = self.troubles

@@ -1,24 +1,30 @@
 """The database as the rest of the store sees it: reads, and writes that either happen or do not."""
 
+import math
 import random
 import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sqlalchemy import URL, Connection, Engine, create_engine, event, text
-from sqlalchemy.dialects import postgresql, sqlite
+from sqlalchemy.dialects import sqlite
 from sqlalchemy.exc import DBAPIError, StatementError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.sql.schema import Table
 
 from whet.core.errors import Busy, MissingTool, WhetError
 
+if TYPE_CHECKING:
+    from sqlalchemy.dialects import postgresql
+
+    Upsert = sqlite.Insert | postgresql.Insert
+
 T = TypeVar("T")
-Upsert = sqlite.Insert | postgresql.Insert
 
 BUSY_SECONDS = 120  # 128 writers queueing for one file, each fsyncing, on a slow disk
 _TRIES = 8
@@ -35,8 +41,12 @@ class Database:
         # Threads of one process queue here in turn; SQLite's own waiting is polling, and unfair.
         self._one_writer = threading.RLock() if self.is_sqlite else nullcontext()
 
-    def insert(self, table: Table) -> Upsert:
-        return sqlite.insert(table) if self.is_sqlite else postgresql.insert(table)
+    def insert(self, table: Table) -> "Upsert":
+        if self.is_sqlite:
+            return sqlite.insert(table)
+        from sqlalchemy.dialects import postgresql  # slow to import, and most have no use for it
+
+        return postgresql.insert(table)
 
     def read(self, work: Callable[[Connection], T]) -> T:
         """One consistent picture: all statements of `work` see the same moment."""
@@ -101,32 +111,32 @@ def plain_error(error: StatementError | sqlite3.Error, shown: str) -> WhetError:
             f"The store {shown} is damaged or is not a SQLite database ({message}). It was left untouched.",
             "Move the file away to start afresh, or put a backup in its place.",
         )
-    if "locked" in message or "busy" in message:
-        return Busy(f"The store {shown} stayed locked for {BUSY_SECONDS} s.", "End the process that holds it.")
+    if "locked" in message or "busy" in message or "lock timeout" in message:
+        return Busy(f"The store {shown} stayed locked by another process.", "Wait for that process, or end it.")
     return WhetError(
         f"The store {shown} cannot be used: {message}.",
         "Check that it exists, that it may be written to, and that there is room left.",
     )
 
 
-def sqlite_engine(path: Path) -> Engine:
+def sqlite_engine(path: Path, wait_seconds: float = BUSY_SECONDS) -> Engine:
     """An engine on an existing file. It never creates one: a deleted store must not come back empty."""
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
-        creator=lambda: connect_sqlite(path, "rw"),
+        creator=lambda: connect_sqlite(path, "rw", wait_seconds),
         pool_size=5,
         max_overflow=20,
-        pool_timeout=BUSY_SECONDS,
+        pool_timeout=wait_seconds,
     )
     event.listen(engine, "begin", _begin_sqlite)
     return engine
 
 
-def connect_sqlite(path: Path, mode: str) -> sqlite3.Connection:
+def connect_sqlite(path: Path, mode: str, wait_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
     connection = sqlite3.connect(
         f"{path.absolute().as_uri()}?mode={mode}",
         uri=True,
-        timeout=BUSY_SECONDS,
+        timeout=wait_seconds,
         isolation_level=None,  # transactions are begun by us, IMMEDIATE for writes
         check_same_thread=False,
     )
@@ -140,15 +150,24 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def postgres_engine(url: URL) -> Engine:
+def postgres_engine(url: URL, wait_seconds: float = BUSY_SECONDS) -> Engine:
     try:
         import psycopg  # noqa: F401 - optional: only teams need it
     except ImportError as error:
         raise MissingTool(
             "A postgresql:// store needs the psycopg driver.", "Install it: pip install 'whet[postgres]'"
         ) from error
-    options: dict[str, Any] = {"pool_pre_ping": True, "pool_size": 5, "max_overflow": 5, "pool_timeout": BUSY_SECONDS}
-    return create_engine(url.set(drivername="postgresql+psycopg"), isolation_level="READ COMMITTED", **options)
+    options: dict[str, Any] = {"pool_pre_ping": True, "pool_size": 5, "max_overflow": 5, "pool_timeout": wait_seconds}
+    if "connect_timeout" not in url.query:
+        options["connect_args"] = {"connect_timeout": math.ceil(wait_seconds)}
+    engine = create_engine(url.set(drivername="postgresql+psycopg"), isolation_level="READ COMMITTED", **options)
+    event.listen(engine, "connect", partial(_bound_waiting, wait_seconds))
+    return engine
+
+
+def _bound_waiting(seconds: float, connection: Any, _record: object) -> None:
+    connection.execute(f"SET lock_timeout = {math.ceil(seconds * 1000)}")
+    connection.commit()
 
 
 def _asks_for_retry(error: DBAPIError) -> bool:

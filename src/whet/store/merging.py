@@ -37,11 +37,16 @@ class Merged(NamedTuple):
         return Merged(*(mine + its for mine, its in zip(self, other, strict=True)))
 
 
-def merge_histories(target: SqlSheets, paths: Sequence[Path]) -> Merged:
-    """Files are read twice: once to be checked, so that nobody waits for the store while one is being refused."""
+def check_histories(paths: Sequence[Path]) -> None:
+    """Refuses what is no history, or is damaged, with a sentence."""
     for path in paths:
         for _ in HistoryFile(path).parts():
             pass
+
+
+def merge_histories(target: SqlSheets, paths: Sequence[Path]) -> Merged:
+    """Files are read twice: once to be checked, so that nobody waits for the store while one is being refused."""
+    check_histories(paths)
 
     def work(connection: Connection) -> Merged:
         return reduce(Merged.plus, (_merge(connection, target.database, path) for path in paths), Merged())

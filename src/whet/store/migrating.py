@@ -14,24 +14,24 @@ _SMALLEST_PAGE_BYTES = 512
 _MIGRATION_LOCK = 0x77686574  # "whet"; any number works that all versions agree on
 
 
-def prepare_file(path: Path) -> sqlite3.Connection:
+def prepare_file(path: Path, wait_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
     """Open (or create) a store's file and check that it is one; the connection it returns is current or empty."""
     shown = f"sqlite:///{path}"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _refuse_scraps(path)
-        return _prepared(connect_sqlite(path, "rwc"), shown)
+        return _prepared(connect_sqlite(path, "rwc", wait_seconds), shown, wait_seconds)
     except sqlite3.Error as error:
         raise plain_error(error, shown) from error
     except OSError as error:
         raise WhetError(f"The store {shown} cannot be opened: {error}.", "Choose a place you may write to.") from error
 
 
-def _prepared(connection: sqlite3.Connection, shown: str) -> sqlite3.Connection:
+def _prepared(connection: sqlite3.Connection, shown: str, wait_seconds: float) -> sqlite3.Connection:
     try:
         _refuse_strangers(connection, shown)
         if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
-            _switch_to_wal(connection)
+            _switch_to_wal(connection, wait_seconds)
     except BaseException:
         connection.close()
         raise
@@ -60,8 +60,8 @@ def _refuse_strangers(connection: sqlite3.Connection, shown: str) -> None:
         )
 
 
-def _switch_to_wal(connection: sqlite3.Connection) -> None:
-    deadline = time.monotonic() + BUSY_SECONDS
+def _switch_to_wal(connection: sqlite3.Connection, wait_seconds: float) -> None:
+    deadline = time.monotonic() + wait_seconds
     while True:  # SQLite does not wait by itself when two processes switch a new file at once
         try:
             connection.execute("PRAGMA journal_mode=WAL")

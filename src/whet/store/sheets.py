@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import TypeVar
 
-from sqlalchemy import Connection, func, not_, select
+from sqlalchemy import Connection, and_, func, not_, select
 
 from whet.core.sheets import Added, Executed, Sheet, SheetKey, Snapshot
 from whet.store import sheet_rows, suite_map
@@ -59,8 +59,14 @@ class SqlSheets:
         query = select(func.count()).select_from(sheets).where(which)
         return self.database.read(lambda connection: int(connection.execute(query).scalar_one()))
 
-    def latest(self, branches: Collection[str | None] | None = None) -> Sheet | None:
+    def latest(
+        self, branches: Collection[str | None] | None = None, *, complete: bool = False, committed: bool = False
+    ) -> Sheet | None:
         which = sheet_rows.matching(branches)
+        if complete:
+            which = which & sheets.c.complete
+        if committed:
+            which = which & sheets.c.commit.is_not(None)
 
         def work(connection: Connection) -> Sheet | None:
             found = sheet_rows.newest(connection, which)
@@ -79,13 +85,15 @@ class SqlSheets:
         row = self.database.read(lambda connection: connection.execute(query).one_or_none())
         return None if row is None else Snapshot(row.sheets, SheetKey(row.last_at, row.last_id), row.state)
 
-    def keep(self, lane: str, snapshot: Snapshot) -> None:
+    def keep(self, lane: str, snapshot: Snapshot, instead_of: Snapshot | None = None) -> None:
         row = {"digest": digest_of(lane), "lane": lane, "sheets": snapshot.sheets, "state": snapshot.state}
         insert = self.database.insert(snapshots).values(**row, last_at=snapshot.last.at, last_id=snapshot.last.id)
         changing = {name: insert.excluded[name] for name in ("sheets", "last_at", "last_id", "state")}
-        upsert = insert.on_conflict_do_update(
-            index_elements=["digest"], set_=changing, where=snapshots.c.sheets <= insert.excluded.sheets
-        )
+        beaten = snapshots.c.sheets <= insert.excluded.sheets
+        if instead_of is not None:
+            last = and_(snapshots.c.last_at == instead_of.last.at, snapshots.c.last_id == instead_of.last.id)
+            beaten = beaten | (last & (snapshots.c.sheets == instead_of.sheets))
+        upsert = insert.on_conflict_do_update(index_elements=["digest"], set_=changing, where=beaten)
         self.database.write(lambda connection: connection.execute(upsert))
 
     def rename(self, names: Mapping[str, str]) -> None:

@@ -11,7 +11,7 @@ from sqlalchemy.exc import ArgumentError
 from whet.core.errors import WhetError
 from whet.store.audit import SqlAuditTrail
 from whet.store.decisions import SqlDecisions
-from whet.store.engine import Database, postgres_engine, sqlite_engine
+from whet.store.engine import BUSY_SECONDS, Database, postgres_engine, sqlite_engine
 from whet.store.experiences import SqlExperiences
 from whet.store.history import SqlTestHistory
 from whet.store.lifeline import Lifeline
@@ -57,11 +57,12 @@ class SqlStore:
         self.close()
 
 
-def open_store(url: str, audit_key: bytes | None = None) -> SqlStore:
+def open_store(url: str, audit_key: bytes | None = None, wait_seconds: float = BUSY_SECONDS) -> SqlStore:
     """Open a store, creating or migrating it when needed.
 
     `url` is `sqlite:////absolute/path/whet.db` or `postgresql://user@host/database`. With
     `audit_key`, the audit trail is sealed: who has the database but not the key cannot rewrite it unseen.
+    Whoever finds it locked waits up to `wait_seconds`, then fails with `Busy`.
     """
     try:
         parsed = make_url(url)
@@ -69,15 +70,15 @@ def open_store(url: str, audit_key: bytes | None = None) -> SqlStore:
         raise _unknown_url(url) from None
     backend = parsed.get_backend_name()
     if backend == "sqlite" and parsed.database not in (None, "", ":memory:"):
-        return _open_sqlite(Path(str(parsed.database)).absolute(), audit_key)
+        return _open_sqlite(Path(str(parsed.database)).absolute(), audit_key, wait_seconds)
     if backend in ("postgresql", "postgres"):
-        return _open_postgres(parsed, audit_key)
+        return _open_postgres(parsed, audit_key, wait_seconds)
     raise _unknown_url(parsed.render_as_string(hide_password=True))
 
 
-def _open_sqlite(path: Path, audit_key: bytes | None) -> SqlStore:
-    anchor: sqlite3.Connection = prepare_file(path)
-    database = Database(sqlite_engine(path))
+def _open_sqlite(path: Path, audit_key: bytes | None, wait_seconds: float) -> SqlStore:
+    anchor: sqlite3.Connection = prepare_file(path, wait_seconds)
+    database = Database(sqlite_engine(path, wait_seconds))
     try:
         migrate(database)
     except BaseException:
@@ -87,8 +88,8 @@ def _open_sqlite(path: Path, audit_key: bytes | None) -> SqlStore:
     return SqlStore(database, Lifeline(path, anchor), audit_key)
 
 
-def _open_postgres(url: URL, audit_key: bytes | None) -> SqlStore:
-    database = Database(postgres_engine(url))
+def _open_postgres(url: URL, audit_key: bytes | None, wait_seconds: float) -> SqlStore:
+    database = Database(postgres_engine(url, wait_seconds))
     try:
         migrate(database)
     except BaseException:

@@ -15,7 +15,7 @@ from whet.core.errors import RefusedInput
 from whet.core.ports import Cell, Entry, Lesson, Move, Scope
 from whet.core.records import now
 from whet.store.audit import SqlAuditTrail
-from whet.store.engine import Database, Upsert
+from whet.store.engine import Database
 from whet.store.schema import q_tables, q_values
 from whet.store.validated import validated
 
@@ -132,7 +132,7 @@ def _visit_statement(database: Database, averaged: bool) -> Any:
     """Insert the first visit, or move the cell and Welford's moments. Every right-hand side sees the old row."""
     delta = _unless_faint(_target - q_values.c.mean, 0.0)
     first = q_values.c.visits == 0
-    insert: Upsert = database.insert(q_values).values(
+    insert = database.insert(q_values).values(
         q_value=bindparam("first", type_=Double),
         visits=1,
         mean=_target,
@@ -190,7 +190,7 @@ def _counting_statement(database: Database) -> Any:
     reward = bindparam("reward", type_=Double)
     updates = cast(q_tables.c.total_updates + 1, Double)
     before = func.coalesce(q_tables.c.avg_reward, reward)
-    insert: Upsert = database.insert(q_tables).values(
+    insert = database.insert(q_tables).values(
         total_updates=1, avg_reward=reward, updated_at=bindparam("at", type_=q_tables.c.updated_at.type)
     )
     return insert.on_conflict_do_update(

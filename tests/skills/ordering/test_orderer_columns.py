@@ -116,7 +116,7 @@ def test_a_selection_counts_what_it_left_out_until_that_runs() -> None:
     at = columns.meet(["in", "out"])
     for _ in range(2):
         columns.run(at[:1], np.array([False]), 0)
-        columns.pass_over(at[:1])
+        columns.pass_over(at[1:])
     assert columns.passed_over[at].tolist() == [0, 2]
     columns.run(at[1:], np.array([False]), 2)
     assert columns.passed_over[at].tolist() == [0, 0]

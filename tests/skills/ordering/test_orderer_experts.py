@@ -7,7 +7,7 @@ import pytest
 
 from whet.skills.ordering import experts
 from whet.skills.ordering.columns import Column, Columns, Places
-from whet.skills.ordering.experts import View
+from whet.skills.ordering.experts import Goal, View
 from whet.skills.ordering.hazard import Hazard
 
 
@@ -54,6 +54,21 @@ def test_nearness_is_another_way_to_fail() -> None:
     view = seen(columns, at, [0.6, math.nan])
     assert view.probability == pytest.approx([1 - (1 - by_history) * 0.4, by_history])
     assert view.evidence.tolist() == [0.6, 0.5]
+
+
+def test_where_a_change_is_known_it_counts_more_than_a_past_without_failures() -> None:
+    columns = Columns()
+    at = columns.meet(["far", "near", "new", "unknown"])
+    columns.run(at[[0, 1, 3]], np.zeros(3, dtype=bool), 0)
+    columns.time(at, np.zeros(4, dtype=bool), np.array([0.001, 0.01, 0.001, 0.05]))
+    past = seen(columns, at).probability
+    view = seen(columns, at, [0.0, 0.3, 0.0, math.nan])
+    assert view.probability[0] <= 0.001 * past[0]
+    assert view.probability[[2, 3]] == pytest.approx(past[[2, 3]])
+    assert all(
+        experts.score(name, view)[1] > experts.score(name, view)[0]
+        for name in ("likeliest", "likeliest half^.3", "failures per second")
+    )
 
 
 def test_what_was_left_out_becomes_likelier_up_to_a_limit() -> None:
@@ -104,20 +119,20 @@ def test_recently_failed_puts_new_tests_before_those_that_never_failed() -> None
         ("failure rate", made(rate=[0.1, 0.3, 0.2]), [1, 2, 0]),
         ("co-failures", made(company=[0.0, 0.0, 0.2]), [2, 0, 1]),
         ("near the change", made(nearness=[math.nan, 0.5, 0.3], seconds=[1.0, 5.0, 1.0]), [2, 1, 0]),
-        ("learned", made(probability=[0.1, 0.3, 0.2], seconds=[1.0, 1.0, 1.0]), [1, 2, 0]),
-        # Half of 16 seconds: the second does not fit; behind, nothing is left to go before it.
-        ("learned", made(probability=[0.1, 0.3, 0.2], seconds=[3.0, 9.0, 4.0]), [2, 0, 1]),
-        # What surely fails comes first at any length.
-        ("learned", made(probability=[0.1, 0.3, 0.2], seconds=[3.0, 9.0, 4.0], evidence=[0, 0.5, 0]), [1, 2, 0]),
-        # In a selection, what does not come first may not run at all.
-        ("learned", made(probability=[0.1, 0.3, 0.2], seconds=[3.0, 9.0, 4.0], selecting=True), [1, 2, 0]),
+        ("failures per second", made(probability=[0.1, 0.3, 0.2], seconds=[1.0, 9.0, 1.0]), [2, 0, 1]),
+        # Within a budget the likeliest comes first, whatever it costs.
+        ("likeliest", made(probability=[0.1, 0.3, 0.2], seconds=[3.0, 9.0, 4.0]), [1, 2, 0]),
         # Seconds count among the likely alone: 0.3 / 2 < 0.2 / 1, yet 0.1 is not before either.
-        ("learned^1", made(probability=[0.1, 0.3, 0.2], seconds=[0.4, 2, 1], evidence=[0, 0.6, 0.6]), [2, 1, 0]),
-        ("learned^.3", made(probability=[0.1, 0.3, 0.2], seconds=[0.4, 2, 1], evidence=[0, 0.6, 0.6]), [1, 2, 0]),
+        ("likeliest^1", made(probability=[0.1, 0.3, 0.2], seconds=[0.4, 2, 1], evidence=[0, 0.6, 0.6]), [2, 1, 0]),
+        ("likeliest^.3", made(probability=[0.1, 0.3, 0.2], seconds=[0.4, 2, 1], evidence=[0, 0.6, 0.6]), [1, 2, 0]),
         # What the change alone speaks for goes by seconds too: 0.3 / √9 < 0.24 / √4 < 0.16 / √1.
-        ("learned", made(probability=[0.16, 0.3, 0.24], seconds=[1, 9, 4], by_change=True, selecting=True), [0, 2, 1]),
+        ("likeliest", made(probability=[0.16, 0.3, 0.24], seconds=[1, 9, 4], by_change=True), [0, 2, 1]),
+        # In a whole run, half of 16 seconds: the second does not fit, nothing is left to go before it.
+        ("likeliest half^.03", made(probability=[0.1, 0.3, 0.2], seconds=[3.0, 9.0, 4.0]), [2, 0, 1]),
+        # What surely fails comes first at any length.
+        ("likeliest half^.03", made(probability=[0.1, 0.3, 0.2], seconds=[3, 9, 4], evidence=[0, 0.5, 0]), [1, 2, 0]),
         # What does not fit goes by failures per second: 0.2 / 6 before 0.3 / 12.
-        ("learned", made(probability=[0.3, 0.2, 0.9], seconds=[12.0, 6.0, 0.5], selecting=False), [2, 1, 0]),
+        ("likeliest half^.03", made(probability=[0.3, 0.2, 0.9], seconds=[12.0, 6.0, 0.5]), [2, 1, 0]),
     ],
 )
 def test_orders(name: str, view: View, first: list[int]) -> None:
@@ -133,7 +148,8 @@ def test_the_rate_starts_at_a_half() -> None:
 
 
 def test_nearness_sleeps_while_no_change_is_known() -> None:
-    asleep, awake = experts.awake(made()), experts.awake(made(nearness=[0.0, 0.0, math.nan]))
+    asleep = experts.awake(Goal.BUDGET, made())
+    awake = experts.awake(Goal.BUDGET, made(nearness=[0.0, 0.0, math.nan]))
     assert [name for name, on in asleep.items() if not on] == ["near the change"]
     assert all(awake.values())
     with pytest.raises(ValueError, match="near the change"):
@@ -143,5 +159,10 @@ def test_nearness_sleeps_while_no_change_is_known() -> None:
 
 
 def test_every_expert_can_score() -> None:
-    for name in experts.PRIORS:
+    for name in {name for goal in Goal for name in experts.priors(goal)}:
         assert len(experts.score(name, made(nearness=[0.1, 0.2, 0.3]))) == 3
+
+
+@pytest.mark.parametrize("goal", list(Goal))
+def test_priors_are_shares_of_one(goal: Goal) -> None:
+    assert sum(experts.priors(goal).values()) == pytest.approx(1.0)

@@ -8,9 +8,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.skills.ordering.made_sheets import quickly, unhurried
 
-from whet.skills.ordering.experts import PRIORS
+from whet.skills.ordering.experts import Goal, priors
 from whet.skills.ordering.hedge import AdaHedge
 
+PRIORS = priors(Goal.WHOLE_RUN)
 PAIR = {"a": 0.5, "b": 0.5}
 
 

@@ -94,16 +94,16 @@ def test_the_state_can_be_rewritten() -> None:
 @pytest.mark.parametrize(
     "state",
     [
-        pytest.param(rewritten({"version": 0}), id="an older version"),
-        pytest.param(rewritten({"version": 2}), id="a newer version"),
-        pytest.param(rewritten({"experts": ["coin"]}), id="other experts"),
+        pytest.param(rewritten({"version": 1}), id="an older version"),
+        pytest.param(rewritten({"version": 3}), id="a newer version"),
+        pytest.param(rewritten({"experts": {"whole run": ["coin"]}}), id="other experts"),
         pytest.param(rewritten(["version"]), id="no mapping"),
         pytest.param(rewritten({"tests": ["t0"]}), id="too few tests"),
         pytest.param(rewritten({"versions": []}), id="versions of nothing"),
         pytest.param(rewritten(told=None, column_flakes=None), id="a column is missing"),
         pytest.param(rewritten(told=None, column_luck=np.zeros(6)), id="a column too many"),
-        pytest.param(rewritten(told=None, losses=None), id="no losses"),
-        pytest.param(rewritten(told=None, losses=np.zeros(2)), id="losses of other experts"),
+        pytest.param(rewritten(told=None, losses_budget=None), id="no losses"),
+        pytest.param(rewritten(told=None, losses_budget=np.zeros(2)), id="losses of other experts"),
         pytest.param(rewritten(told=None, hazard_ran=np.zeros(2)), id="other kinds"),
     ],
 )

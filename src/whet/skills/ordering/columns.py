@@ -83,11 +83,9 @@ class Columns:
         self.seen_sheet[at] = sheet
         self.passed_over[at] = 0
 
-    def pass_over(self, ran: Places) -> None:
-        """A selection ran: everything else known was left out."""
-        left = np.ones(len(self.place), dtype=bool)
-        left[ran] = False
-        self.passed_over[: len(left)][left] += 1
+    def pass_over(self, left: Places) -> None:
+        """A selection left these out."""
+        self.passed_over[left] += 1
 
     def time(self, at: Places, failed: Flags, seconds: Column) -> None:
         known = ~np.isnan(seconds)

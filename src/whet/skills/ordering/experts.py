@@ -1,9 +1,11 @@
 """The experts: ways to order one run's tests. Each gives a score per test, the highest first.
 
-The learned ones take the likeliest tests first, as far as they fit into half of the expected time, and put what does
-not fit behind, by failures per second. They differ in how much an expected second counts among the likely ones.
+What is best depends on the goal. In a whole run everything runs in the end, and a second spent too early is lost for
+all that comes after it. Within a budget what comes late does not run at all, and the likeliest must come first. The
+learned experts are the same knowledge ordered for either goal; they differ in how much an expected second counts.
 """
 
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
@@ -11,20 +13,39 @@ import numpy as np
 from whet.skills.ordering.columns import Column, Columns, Flags, Places
 from whet.skills.ordering.hazard import Hazard
 
+
+class Goal(StrEnum):
+    WHOLE_RUN = "whole run"
+    BUDGET = "budget"
+
+
 # How much a second counts, as a power; in the name of the expert.
-LIKELIEST = "learned"
-SECONDS_POWERS = {LIKELIEST: 0.0, "learned^.03": 0.03, "learned^.3": 0.3, "learned^1": 1.0}
+LIKELIEST = "likeliest"
+_LIKELIEST = {LIKELIEST: 0.0, "likeliest^.03": 0.03, "likeliest^.3": 0.3, "likeliest^1": 1.0}
+_LIKELIEST_HALF = {"likeliest half^.03": 0.03, "likeliest half^.3": 0.3, "likeliest half^1": 1.0}
+_PER_SECOND = "failures per second"
+_LEARNED = {Goal.WHOLE_RUN: (*_LIKELIEST_HALF, _PER_SECOND), Goal.BUDGET: tuple(_LIKELIEST)}
 HEURISTICS = ("recently failed", "decayed failures", "decayed failures per second", "failure rate", "co-failures")
 NEAR = ("near the change",)
-PRIORS = {**dict.fromkeys(SECONDS_POWERS, 0.247), **dict.fromkeys((*HEURISTICS, *NEAR), 0.002)}
+_RULE_OF_THUMB = 0.002
+
+
+def priors(goal: Goal) -> dict[str, float]:
+    rules = dict.fromkeys((*HEURISTICS, *NEAR), _RULE_OF_THUMB)
+    learned = _LEARNED[goal]
+    return {**dict.fromkeys(learned, (1 - sum(rules.values())) / len(learned)), **rules}
+
 
 _DECAY_SHARE, _LEAST = 0.8, 1e-3
 LIKELY, SURE = 0.3, 0.5
+# What a test that passed last time keeps of its likelihood where a change is known: after few runs it is mostly the
+# weight that every new test starts with, and would put those that the change does not touch before those that it does.
+_QUIET = 1e-3
 _NEAR_POWER = 0.5  # for what is only near the change: there, many tests are about as likely, and few seconds find out
 _FIRST_PART = 0.5  # of the expected time goes to the likeliest
 _FORGIVEN_FLAKES = 1.0
 # What a selection leaves out is not known to pass: each time, its chance is taken to be a little higher.
-_CURIOSITY_STEP, _CURIOSITY = 0.02, 0.2
+_CURIOSITY_STEP, _CURIOSITY = 0.05, 0.3
 
 
 class View(NamedTuple):
@@ -39,24 +60,34 @@ class View(NamedTuple):
     rate: Column
     company: Column  # how often it failed together with those that failed last
     by_change: Flags  # the change says more about it than its past
-    selecting: bool  # some were left out lately: what comes late does not run at all
+    selecting: bool  # some were left out lately
 
 
 def view(columns: Columns, hazard: Hazard, at: Places, sheet: int, nearness: Column | None, company: Column) -> View:
     probability = _by_history(columns, hazard, at)
-    evidence, by_change = columns.fast[at], np.zeros(len(at), dtype=bool)
+    evidence, by_change = columns.fast[at], _quiet(columns, at, nearness)
+    probability = np.where(by_change, _QUIET * probability, probability)
     unknown = np.minimum(_CURIOSITY, _CURIOSITY_STEP * columns.passed_over[at])
     probability = 1 - (1 - probability) * (1 - unknown)
     if nearness is not None:
         near = np.nan_to_num(nearness)
-        by_change = near > probability
+        by_change |= near > probability
         probability = 1 - (1 - probability) * (1 - near)
         evidence = np.maximum(evidence, near)
     failed_sheet, runs = columns.failed_sheet[at], columns.runs[at]
     since = np.where(failed_sheet < 0, np.where(runs == 0, 0.0, np.inf), sheet - failed_sheet)
     rate = (columns.failures[at] + 1) / (runs + 2)
-    seconds, selecting = expected_seconds(columns, at), bool(unknown.any())
-    return View(probability, evidence, seconds, nearness, since, columns.slow[at], rate, company, by_change, selecting)
+    seconds, decayed = expected_seconds(columns, at), columns.slow[at]
+    selecting = bool(unknown.any())
+    return View(probability, evidence, seconds, nearness, since, decayed, rate, company, by_change, selecting)
+
+
+def _quiet(columns: Columns, at: Places, nearness: Column | None) -> Flags:
+    """Passed when it last ran, never on equal code where it failed, and it is known how near the change since is."""
+    if nearness is None:
+        return np.zeros(len(at), dtype=bool)
+    quiet: Flags = (columns.streak[at] < 0) & (columns.flakes[at] == 0) & ~np.isnan(nearness)
+    return quiet
 
 
 def _by_history(columns: Columns, hazard: Hazard, at: Places) -> Column:
@@ -78,14 +109,18 @@ def expected_seconds(columns: Columns, at: Places) -> Column:
     return np.maximum(np.where(likely, failing, seconds), max(1e-3 * typical, 1e-9))
 
 
-def awake(seen: View) -> dict[str, bool]:
-    return {name: name not in NEAR or seen.nearness is not None for name in PRIORS}
+def awake(goal: Goal, seen: View) -> dict[str, bool]:
+    return {name: name not in NEAR or seen.nearness is not None for name in priors(goal)}
 
 
 def score(name: str, seen: View) -> Column:
-    if name in SECONDS_POWERS:
-        return _learned(seen, SECONDS_POWERS[name])
+    if name in _LIKELIEST:
+        return _likeliest(seen, _LIKELIEST[name])
+    if name in _LIKELIEST_HALF:
+        return _likeliest_half(seen, _LIKELIEST_HALF[name])
     match name:
+        case "failures per second":
+            return _log_likely(seen) - _length(seen)
         case "recently failed":
             return -seen.sheets_since_failure
         case "decayed failures":
@@ -101,16 +136,29 @@ def score(name: str, seen: View) -> Column:
     raise ValueError(f"no expert is called {name!r}")
 
 
-def _learned(seen: View, power: float) -> Column:
-    logs = np.log(np.maximum(seen.probability, 1e-12))
-    length = np.log(seen.seconds) - float(np.log(seen.seconds).mean())
+def _log_likely(seen: View) -> Column:
+    logs: Column = np.log(np.maximum(seen.probability, 1e-12))
+    return logs
+
+
+def _length(seen: View) -> Column:
+    logs: Column = np.log(seen.seconds)
+    return logs - float(logs.mean())
+
+
+def _likeliest(seen: View, power: float) -> Column:
+    """Among the likely and the near ones a second counts with this power, among the others not at all."""
     powers = np.where(seen.by_change, max(power, _NEAR_POWER), np.where(seen.evidence >= LIKELY, power, 0.0))
-    value = logs - powers * length
-    if seen.selecting:
-        return value
+    value: Column = _log_likely(seen) - powers * _length(seen)
+    return value
+
+
+def _likeliest_half(seen: View, power: float) -> Column:
+    """The likeliest as far as they fit into half of the expected time; behind them, by failures per second."""
+    value = _likeliest(seen, power)
     first = _fits(value, seen.seconds, seen.evidence >= SURE)
     # Behind everything that fits; a finite step, larger than any difference of logarithms.
-    return np.where(first, value + 1e6, logs - length)
+    return np.where(first, value + 1e6, _log_likely(seen) - _length(seen))
 
 
 def _fits(value: Column, seconds: Column, sure: Flags) -> Flags:

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 from whet.skills.ordering.columns import Columns
 from whet.skills.ordering.company import Company
-from whet.skills.ordering.experts import PRIORS
+from whet.skills.ordering.experts import Goal, priors
 from whet.skills.ordering.hazard import Hazard
 from whet.skills.ordering.hedge import AdaHedge
 from whet.skills.ordering.promise import Promise
@@ -15,7 +15,7 @@ class Learned:
     sheets: int = 0  # how many were learned from
     columns: Columns = field(default_factory=Columns)
     hazard: Hazard = field(default_factory=Hazard)
-    hedge: AdaHedge = field(default_factory=lambda: AdaHedge(PRIORS))
+    hedges: dict[Goal, AdaHedge] = field(default_factory=lambda: {goal: AdaHedge(priors(goal)) for goal in Goal})
     company: Company = field(default_factory=Company)
     promise: Promise = field(default_factory=Promise)
     # test → code it last ran on, and whether it failed there

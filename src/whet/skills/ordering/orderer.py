@@ -7,15 +7,16 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from whet.core.sheets import FAILURES, UNKNOWN_NEARNESS, Sheet
+from whet.core.sheets import FAILURES, LEFT_OUT, UNKNOWN_NEARNESS, Sheet
 from whet.skills.ordering import experts, metrics, saving
 from whet.skills.ordering.columns import Column, Flags, Places
+from whet.skills.ordering.experts import Goal
 from whet.skills.ordering.learned import Learned
 from whet.skills.ordering.promise import FEWEST_TESTS
 from whet.skills.ordering.reasons import reasons
 
 _COMPANION = 0.4  # a test that failed in at least this share of another's failures is run right after it
-_NOT_RUN = frozenset("s")
+_NOT_RUN = frozenset("s" + LEFT_OUT)
 
 
 class Ranked(NamedTuple):
@@ -36,45 +37,49 @@ class Orderer(Learned):
     depends on the number of sheets alone.
     """
 
-    def weights(self) -> dict[str, float]:
+    def weights(self, goal: Goal = Goal.WHOLE_RUN) -> dict[str, float]:
         """How much each expert is trusted by now."""
-        return self.hedge.weights()
+        return self.hedges[goal].weights()
 
-    def expert(self, seen: experts.View) -> str:
-        """The one that orders this run. Where selections leave tests out, experts cannot be told apart by what ran:
-        then the likeliest come first, whatever they cost."""
-        if seen.selecting:
+    def expert(self, goal: Goal, seen: experts.View) -> str:
+        """The one that orders this run. Where selections leave tests out, what ran cannot tell within which budget who
+        would have been better: then the likeliest come first, whatever they cost."""
+        if goal is Goal.BUDGET and seen.selecting:
             return experts.LIKELIEST
-        trusted = self.hedge.weights(experts.awake(seen))
+        trusted = self.hedges[goal].weights(experts.awake(goal, seen))
         draw = random.Random(self.sheets)  # noqa: S311 - not for secrets
         return draw.choices(list(trusted), list(trusted.values()))[0]
 
-    def rank(self, tests: Sequence[str], nearness: Mapping[str, float] | None = None) -> list[Ranked]:
+    def rank(
+        self, tests: Sequence[str], nearness: Mapping[str, float] | None = None, goal: Goal = Goal.WHOLE_RUN
+    ) -> list[Ranked]:
         """Every one that was given, best first. `nearness` by test, 0 to 1: how near it is to what changed; None when
-        no change is known; tests it does not name are of unknown nearness."""
+        no change is known; tests it does not name are of unknown nearness. With the goal of a budget the last ones are
+        expected not to run."""
         if not tests:
             return []
         near = None if not nearness else np.array([nearness.get(test, math.nan) for test in tests])
         at = self.columns.places(tests)
         seen = self._view(tests, at, near)
-        order = _order(experts.score(self.expert(seen), seen))
+        order = _order(experts.score(self.expert(goal, seen), seen))
         why = reasons(self.columns, seen, at)
-        known, timed = self.columns.runs[at] > 0, self.columns.timed[at] > 0
+        known, timed = (self.columns.runs[at] > 0).tolist(), (self.columns.timed[at] > 0).tolist()
+        likely, seconds = seen.probability.tolist(), self.columns.recent_seconds[at].tolist()
         return [
             Ranked(
                 tests[i],
                 why(i),
-                float(seen.probability[i]) if known[i] or near is not None else None,
-                float(self.columns.recent_seconds[at[i]]) if timed[i] else None,
+                likely[i] if known[i] or near is not None else None,
+                seconds[i] if timed[i] else None,
             )
             for i in order.tolist()
         ]
 
     def seconds(self, tests: Sequence[str]) -> dict[str, float]:
         """What each is expected to take; without those that were never timed."""
-        place, columns = self.columns.place, self.columns
-        known = {test: place[test] for test in tests if test in place}
-        return {test: float(columns.recent_seconds[at]) for test, at in known.items() if columns.timed[at]}
+        at = self.columns.places(tests)
+        timed, seconds = (self.columns.timed[at] > 0).tolist(), self.columns.recent_seconds[at].tolist()
+        return {test: spent for test, spent, known in zip(tests, seconds, timed, strict=True) if known}
 
     def after_failure(self, failed: Sequence[str], passed: Sequence[str], left: Sequence[str]) -> list[str]:
         """`left` in the order that serves best now that these failed and passed in this run so far: what is likely to
@@ -90,6 +95,8 @@ class Orderer(Learned):
         ran = np.array([i for i, outcome in enumerate(sheet.outcomes) if outcome not in _NOT_RUN], dtype=np.intp)
         if len(ran):
             self._learn(sheet, ran)
+        left = {test for test, outcome in zip(sheet.tests, sheet.outcomes, strict=True) if outcome == LEFT_OUT}
+        self.columns.pass_over(self.columns.meet(sorted(left)))
         self.sheets += 1
 
     def risk(self, kept: Sequence[str], ranked: Sequence[Ranked]) -> float | None:
@@ -136,20 +143,19 @@ class Orderer(Learned):
         self._count_flakes(sheet.code_version, tests, at, failed)
         self.columns.run(at, failed, self.sheets)
         self.columns.time(at, failed, seconds)
-        if not sheet.complete:
-            self.columns.pass_over(at)
         self.company.learn(sorted({test for test, bad in zip(tests, failed.tolist(), strict=True) if bad}))
 
     def _judge(self, tests: Sequence[str], at: Places, failed: Flags, seconds: Column, near: Column | None) -> None:
         """What each expert's order would have been worth, had it ordered this run."""
         seen = self._view(tests, at, near)
         real = np.where(np.isnan(seconds), seen.seconds, seconds)
-        orders = {name: _order(experts.score(name, seen)) for name, on in experts.awake(seen).items() if on}
-        if len(tests) >= FEWEST_TESTS:
-            first = orders[self.expert(seen)]
-            self.promise.learn(metrics.failure_rank_share(failed[first]))
-        if len(tests) > 1 and not failed.all():
-            self.hedge.learn({name: _loss(real[order], failed[order]) for name, order in orders.items()})
+        for goal, hedge in self.hedges.items():
+            orders = {name: _order(experts.score(name, seen)) for name, on in experts.awake(goal, seen).items() if on}
+            if goal is Goal.BUDGET and len(tests) >= FEWEST_TESTS:
+                first = orders[self.expert(goal, seen)]
+                self.promise.learn(metrics.failure_rank_share(failed[first]))
+            if len(tests) > 1 and not failed.all():
+                hedge.learn({name: _LOSS[goal](real[order], failed[order]) for name, order in orders.items()})
 
     def _count_flakes(self, code_version: str | None, tests: Sequence[str], at: Places, failed: Flags) -> None:
         """A failure on code on which the test passed right before, or the other way round."""
@@ -167,10 +173,16 @@ def _order(scores: Column) -> Places:
     return np.argsort(-scores, kind="stable")
 
 
-def _loss(seconds_in_order: Column, failed_in_order: Flags) -> float:
-    """Half by rank within half of the time, half by time: what a person waiting for the first red notices."""
-    by_rank = metrics.napfd(seconds_in_order, failed_in_order, 0.5)
-    return 1.0 - (by_rank + metrics.apfdc(seconds_in_order, failed_in_order)) / 2
+def _lost_in_time(seconds_in_order: Column, failed_in_order: Flags) -> float:
+    return 1.0 - metrics.apfdc(seconds_in_order, failed_in_order)
+
+
+def _lost_in_half_the_time(seconds_in_order: Column, failed_in_order: Flags) -> float:
+    """Which budgets will be asked for is not known; half is the middle."""
+    return 1.0 - metrics.napfd(seconds_in_order, failed_in_order, 0.5)
+
+
+_LOSS = {Goal.WHOLE_RUN: _lost_in_time, Goal.BUDGET: _lost_in_half_the_time}
 
 
 def _nearness(sheet: Sheet, ran: Places) -> Column | None:

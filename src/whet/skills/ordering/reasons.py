@@ -10,26 +10,29 @@ _NEAR, _IN_COMPANY = 0.3, 0.3
 
 def reasons(columns: Columns, seen: View, at: Places) -> Callable[[int], str]:
     """A sentence for the i-th test, made when asked for."""
+    # As lists: one number of an array takes longer to get than the sentence to write.
+    names = ("runs", "failures", "streak", "failed_run", "flakes")
+    known = {name: getattr(columns, name)[at].astype(int).tolist() for name in names}
+    runs, failures, streak, failed_run, flakes = (known[name] for name in names)
+    nearness = None if seen.nearness is None else seen.nearness.tolist()
+    company = seen.company.tolist()
 
     def reason(i: int) -> str:
-        place = int(at[i])
-        runs, failures = int(columns.runs[place]), int(columns.failures[place])
-        return "; ".join(_signs(i, place, runs, failures)) or f"passed all of its {runs} runs"
+        return "; ".join(_signs(i)) or f"passed all of its {runs[i]} runs"
 
-    def _signs(i: int, place: int, runs: int, failures: int) -> list[str]:
+    def _signs(i: int) -> list[str]:
         signs = []
-        near = None if seen.nearness is None else float(seen.nearness[i])
-        if near is not None and near >= _NEAR:
-            signs.append(f"near the change ({near:.2f})")
-        if not runs:
+        if nearness is not None and nearness[i] >= _NEAR:
+            signs.append(f"near the change ({nearness[i]:.2f})")
+        if not runs[i]:
             signs.append("never ran before")
-        elif columns.streak[place] > 0:
-            signs.append(f"failed in its last {_times(int(columns.streak[place]))}")
-        elif failures:
-            signs.append(f"failed {failures} of {runs} runs, last {_ago(runs - int(columns.failed_run[place]))}")
-        if columns.flakes[place]:
-            signs.append(f"changed its verdict {int(columns.flakes[place])}× on equal code, so it counts less")
-        if not signs and seen.company[i] >= _IN_COMPANY:
+        elif streak[i] > 0:
+            signs.append(f"failed in its last {_times(streak[i])}")
+        elif failures[i]:
+            signs.append(f"failed {failures[i]} of {runs[i]} runs, last {_ago(runs[i] - failed_run[i])}")
+        if flakes[i]:
+            signs.append(f"changed its verdict {flakes[i]}× on equal code, so it counts less")
+        if not signs and company[i] >= _IN_COMPANY:
             signs.append("fails together with what failed last")
         return signs
 

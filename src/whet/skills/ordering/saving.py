@@ -12,7 +12,7 @@ import numpy as np
 from whet.skills.ordering.columns import Column
 from whet.skills.ordering.learned import Learned
 
-VERSION = 1
+VERSION = 2
 _DAMAGE = (
     *(OSError, EOFError, KeyError, TypeError, AttributeError, NotImplementedError, RuntimeError, MemoryError),
     *(zipfile.BadZipFile, zlib.error, struct.error),
@@ -25,8 +25,8 @@ def dump(learned: Learned) -> bytes:
         "version": VERSION,
         "sheets": learned.sheets,
         "tests": list(learned.columns.place),
-        "experts": learned.hedge.names,
-        "gap": learned.hedge.gap,
+        "experts": {goal: hedge.names for goal, hedge in learned.hedges.items()},
+        "gaps": {goal: hedge.gap for goal, hedge in learned.hedges.items()},
         "together": learned.company.together,
         "failures": learned.company.failures,
         "newest": learned.company.newest,
@@ -36,7 +36,7 @@ def dump(learned: Learned) -> bytes:
     }
     arrays: dict[str, Any] = {f"column_{name}": column for name, column in learned.columns.arrays().items()}
     arrays |= {f"hazard_{name}": getattr(learned.hazard, name) for name in _HAZARD}
-    arrays["losses"] = learned.hedge.losses
+    arrays |= {f"losses_{goal}": hedge.losses for goal, hedge in learned.hedges.items()}
     arrays["told"] = np.frombuffer(json.dumps(told).encode(), dtype=np.uint8)
     file = io.BytesIO()
     np.savez_compressed(file, **arrays)
@@ -53,7 +53,8 @@ def restore(learned: Learned, state: bytes) -> None:
 
 def _restore(learned: Learned, arrays: dict[str, Any]) -> None:
     told = json.loads(arrays["told"].tobytes())
-    if told["version"] != VERSION or tuple(told["experts"]) != learned.hedge.names:
+    names = {goal: list(hedge.names) for goal, hedge in learned.hedges.items()}
+    if told["version"] != VERSION or told["experts"] != names:
         raise ValueError("this state was made by another version")
     learned.sheets = told["sheets"]
     prefix = "column_"
@@ -61,7 +62,8 @@ def _restore(learned: Learned, arrays: dict[str, Any]) -> None:
     learned.columns.restore(told["tests"], columns)
     for name in _HAZARD:
         setattr(learned.hazard, name, _like(getattr(learned.hazard, name), arrays[f"hazard_{name}"]))
-    learned.hedge.losses, learned.hedge.gap = _like(learned.hedge.losses, arrays["losses"]), float(told["gap"])
+    for goal, hedge in learned.hedges.items():
+        hedge.losses, hedge.gap = _like(hedge.losses, arrays[f"losses_{goal}"]), float(told["gaps"][goal])
     learned.company.together, learned.company.failures = told["together"], told["failures"]
     learned.company.newest = tuple(told["newest"])
     learned.promise.shares, learned.promise.held_risk = told["shares"], told["held_risk"]
