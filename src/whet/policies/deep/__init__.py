@@ -1,0 +1,1 @@
+"""Policies that learn with neural networks."""
