@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from whet.agents.catalogue import AGENTS, COMMANDER, SPECIALISTS, AnyAgent, agent_named
 from whet.agents.commander import Commander
@@ -27,6 +28,8 @@ from whet.tools.workplace import Workplace
 
 # When the machine does not tell how much memory it has.
 FALLBACK_MEMORY_MB = 4096.0
+# Where `whet train` puts what it trained, below the project's state.
+MODELS = "models"
 # As many past rewards as any ε schedule still feels.
 REMEMBERED_REWARDS = 2000
 
@@ -40,7 +43,7 @@ def fleet(site: Site, store: Store, seed: int) -> Fleet:
         commander=commander,
         crew=crew,
         store=store,
-        policies=shelf(settings, store, seed),
+        policies=_ready(shelf(settings, store, seed, site.state_dir / MODELS), crew),
         teacher=Teacher(store, AGENTS, schooling(settings)),
         valuing=valuing(settings),
         gate=Gate(settings.confidence.review_below, settings.confidence.review_hiding_below),
@@ -118,7 +121,14 @@ def schooling(settings: Settings) -> Schooling:
     )
 
 
-def shelf(settings: Settings, store: Store, seed: int) -> Shelf:
+def _ready(policies: Shelf, crew: Sequence[AnyAgent]) -> Shelf:
+    """A policy that was not trained, or whose extra is missing, must not be found out half-way through a run."""
+    for agent in (*crew, COMMANDER):
+        policies.policy_for(agent.name, "")
+    return policies
+
+
+def shelf(settings: Settings, store: Store, seed: int, models: Path) -> Shelf:
     return Shelf(
         tables=store.tables,
         categories={agent.name: agent.category for agent in AGENTS.values()},
@@ -129,6 +139,8 @@ def shelf(settings: Settings, store: Store, seed: int) -> Shelf:
         weights=_weights(settings),
         rate=settings.q_learning.learning_rate,
         seed=seed,
+        states={agent.name: agent.state_type for agent in AGENTS.values()},
+        models=models,
     )
 
 
@@ -140,7 +152,8 @@ def _weights(settings: Settings) -> Weights:
 
 
 def _uses_epsilon(agent: str, settings: Settings) -> bool:
-    return settings.policies.get(agent, settings.q_learning.exploration) == "epsilon-greedy"
+    chosen = settings.policies.get(agent, "tabular")
+    return (settings.q_learning.exploration if chosen == "tabular" else chosen) == "epsilon-greedy"
 
 
 def _schedule(agent: str, settings: Settings, store: Store) -> Schedule:

@@ -1,4 +1,4 @@
-"""whet export: what runs showed, in one file that other stores can merge."""
+"""whet export: what runs showed, in one file that other stores can merge; or a trained network, as ONNX."""
 
 import os
 import sys
@@ -7,11 +7,14 @@ from pathlib import Path
 
 import click
 
-from whet.bootstrap.site import open_site
+from whet.agents.catalogue import agent_named
+from whet.bootstrap.assembly import MODELS
+from whet.bootstrap.site import Site, open_site
 from whet.cli.options import format_option, project_option
 from whet.cli.output import dump
 from whet.core.errors import WhetError
 from whet.core.records import now
+from whet.policies.deep.extra import EXPORTING, require
 from whet.store.exchange import Exported, Extract, export_history
 from whet.store.sheets import SqlSheets
 
@@ -27,6 +30,10 @@ from whet.store.sheets import SqlSheets
     show_default=True,
     help="The lines each test executes, with the sources.",
 )
+@click.option(
+    "--onnx", metavar="FILE", type=click.Path(path_type=Path), help="Instead, the trained network of --agent."
+)
+@click.option("--agent", metavar="NAME", help="Whose network; only with --onnx.")
 @project_option()
 @format_option()
 def export(
@@ -35,6 +42,8 @@ def export(
     branch: tuple[str, ...],
     since: int | None,
     with_map: bool,
+    onnx: Path | None,
+    agent: str | None,
     project: Path,
     form: str,
 ) -> None:
@@ -46,7 +55,17 @@ def export(
       whet export history.whet
       whet export --branch main --since 90 - | ssh ci "cat > history.whet"
       whet merge history.whet       on the other side
+    With --onnx it writes a network that `whet train` made, for any ONNX runtime:
+      whet export --onnx executor.onnx --agent test-executor
     """
+    if onnx is not None or agent is not None:
+        if onnx is None or agent is None or file or out or branch or since is not None:
+            raise WhetError(
+                "A network and a history do not go into one file.",
+                "Give --onnx FILE and --agent NAME together, and nothing else.",
+            )
+        _export_network(open_site(project), agent, onnx, form)
+        return
     target = _target(file, out)
     if target == "-" and form == "json":
         raise WhetError("The history itself goes to standard output.", "Name a file, or leave out --format json.")
@@ -61,6 +80,22 @@ def export(
         return
     runs = "1 run" if done.sheets == 1 else f"{done.sheets:,} runs"
     click.echo(f"Exported {runs} with {done.results:,} results{'' if target == '-' else f' to {target}'}.", err=True)
+
+
+def _export_network(site: Site, agent: str, path: Path, form: str) -> None:
+    require("Exporting a network", EXPORTING)
+    from whet.policies.deep.export import export_onnx
+
+    folder = site.state_dir / MODELS / agent_named(agent).name / "dqn" / "learner"
+    if not folder.exists():
+        raise WhetError(
+            f"There is no trained DQN of {agent} in this project.", f"Train one: whet train --agent {agent}"
+        )
+    export_onnx(folder, path)
+    if form == "json":
+        dump({"file": str(path), "agent": agent, "policy": "dqn"})
+    else:
+        click.echo(f"Exported the DQN of {agent} to {path}: one row of a state in, the actions' values out.", err=True)
 
 
 def _target(file: str | None, out: str | None) -> str:

@@ -17,6 +17,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "review": ("whet.cli.review:review", "Low-confidence decisions: approve or override them."),
     "record": ("whet.cli.record:record", "Record a world: every action of an agent, for real, several times."),
     "eval": ("whet.cli.evaluate:evaluate", "Is learning worth it? Replay policies on recorded worlds."),
+    "train": ("whet.cli.train:train", "Train a deep policy for an agent: DQN or PPO."),
+    "bench": ("whet.cli.bench:bench", "Which policy is worth using where, on worlds nobody was trained on."),
     "rewards": ("whet.cli.rewards:rewards", "What outcomes are worth; preview other weights."),
     "export": ("whet.cli.export:export", "Take what runs showed elsewhere: one file that others can merge."),
     "merge": ("whet.cli.merge:merge", "Take in what others exported, in any order, as often as you like."),

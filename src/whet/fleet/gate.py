@@ -80,5 +80,6 @@ class Gate:
 
 
 def _nothing_known(choice: Choice) -> bool:
-    """A learning policy without a single value; one that weighs nothing was put there by a person."""
-    return all(a.value is None and a.confidence is not None for a in choice.alternatives)
+    """A learning policy that knows of none of them; one that weighs nothing was put there by a person."""
+    unknown = [a.value is None and a.source != "network" for a in choice.alternatives]
+    return all(unknown) and all(a.confidence is not None for a in choice.alternatives)

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
 from whet.agents.catalogue import AnyAgent, agent_named
 from whet.core.ports import Policy
@@ -28,13 +29,15 @@ TAIL = 100
 
 @dataclass(frozen=True)
 class Spot:
-    """One state of a world: what each recorded outcome is credited with, and each action's true mean raw reward."""
+    """One state of a world: what each recorded outcome is credited with and earned, and each action's true mean of
+    that."""
 
     state: State
     place: Place
     allowed: tuple[Action, ...]
     default: str
     credits: Mapping[str, Matrix]
+    raws: Mapping[str, Matrix]
     means: Mapping[str, float]
 
     @property
@@ -57,17 +60,28 @@ class Curve(Record):
     half_width: tuple[float | None, ...]
 
 
+class Reliability(Record):
+    """Decisions whose stated confidence lay in one tenth: how many, their mean confidence, the share that was right."""
+
+    decisions: int
+    confidence: float
+    right: float
+
+
 class Learned(Record):
     """A learning policy on one world."""
 
     policy: str
     accuracy: float
     accuracy_half_width: float | None
+    whole_accuracy: float = Field(description="over all decisions, the first ones too")
+    whole_half_width: float | None
     untrained_accuracy: float
     mean_reward: float
     regret: float
     curve: Curve
     calibration_error: float
+    reliability: tuple[Reliability, ...]
 
 
 class Static(Record):
@@ -111,13 +125,15 @@ def _spot(
         recorded = [o for position in alike for o in world.contexts[position].outcomes[name]]
         valued = [agent.value(state, action, world.outcome(outcome)) for outcome in recorded]
         rewards[name] = [without_luck(reward_of(profile, v, weights), profile, v, weights) for v in valued]
+    raws = {name: np.array([r.raw for r in found]) for name, found in rewards.items()}
     return Spot(
         state=state,
         place=Place.of(state),
         allowed=tuple(agent.action(name) for name in rewards),
         default=agent.safe_default(state).name,
         credits={name: np.array([r.credited for r in found]) for name, found in rewards.items()},
-        means={name: float(np.mean([r.raw for r in found])) for name, found in rewards.items()},
+        raws=raws,
+        means={name: float(np.mean(raw)) for name, raw in raws.items()},
     )
 
 
@@ -130,6 +146,8 @@ class Course:
     rates: Rates = field(default_factory=Rates)
     schedule: Callable[[], Schedule] | None = None
     policies: tuple[str, ...] = ("thompson", "epsilon-greedy")
+    # Policies made elsewhere, by name: from the tables they read, the random numbers they draw, and the seed.
+    makers: Mapping[str, Callable[[Hierarchy, np.random.Generator, int], Policy]] = field(default_factory=dict)
 
 
 def judge(world: World, profile: Profile, weights: Mapping[str, float], course: Course) -> WorldReport:
@@ -194,18 +212,20 @@ def _learned(name: str, world: World, there: Sequence[Spot], course: Course) -> 
     logs = [_walk(name, world, there, course, seed) for seed in range(course.seeds)]
     right = np.stack([log.right for log in logs])
     tails = right[:, -TAIL:].mean(axis=1)
+    told = reliability(np.concatenate([log.confidence for log in logs]), right.ravel())
     return Learned(
         policy=name,
         accuracy=float(tails.mean()),
-        accuracy_half_width=_half_width(tails),
+        accuracy_half_width=half_width(tails),
+        whole_accuracy=float(right.mean()),
+        whole_half_width=half_width(right.mean(axis=1)),
         untrained_accuracy=_untrained(name, world, there, course),
         # By regret, so that the luck of which states came up does not count.
         mean_reward=_possible(there) - float(np.stack([log.regret[-TAIL:] for log in logs]).mean()),
         regret=float(np.stack([log.regret for log in logs]).sum(axis=1).mean()),
         curve=_curve(right),
-        calibration_error=calibration_error(
-            np.concatenate([log.confidence for log in logs]), np.concatenate([log.right for log in logs])
-        ),
+        calibration_error=expected_error(told),
+        reliability=told,
     )
 
 
@@ -214,7 +234,7 @@ def _walk(name: str, world: World, there: Sequence[Spot], course: Course, seed: 
     rng = np.random.default_rng([seed, *world.name.encode()])
     tables = InProcessTables()
     hierarchy = Hierarchy(world.agent, agent_named(world.agent).category, tables)
-    policy, schedule = _policy(name, hierarchy, course, rng)
+    policy, schedule = _policy(name, hierarchy, course, rng, seed)
     learner = QLearner(hierarchy, rates=course.rates)
     rows = np.empty((course.decisions, 3))
     for turn in range(course.decisions):
@@ -232,8 +252,10 @@ def _walk(name: str, world: World, there: Sequence[Spot], course: Course, seed: 
 
 
 def _policy(
-    name: str, hierarchy: Hierarchy, course: Course, rng: np.random.Generator
+    name: str, hierarchy: Hierarchy, course: Course, rng: np.random.Generator, seed: int
 ) -> tuple[Policy, Schedule | None]:
+    if name in course.makers:
+        return course.makers[name](hierarchy, rng, seed), None
     if name == "thompson" or course.schedule is None:
         return TabularPolicy(hierarchy, Thompson(), course.rates.learning, rng), None
     schedule = course.schedule()
@@ -244,11 +266,12 @@ def _untrained(name: str, world: World, there: Sequence[Spot], course: Course) -
     """The same policy with empty tables that never fill: the chance that its decision is right."""
     rng = np.random.default_rng(0)
     hierarchy = Hierarchy(world.agent, agent_named(world.agent).category, InProcessTables())
-    policy, _ = _policy(name, hierarchy, course, rng)
     shares = []
-    for spot in there:
-        alternatives = policy.choose(spot.state, spot.allowed).alternatives
-        shares.append(sum(a.probability for a in alternatives if spot.right(a.action)))
+    for seed in range(course.seeds if name in course.makers else 1):
+        policy, _ = _policy(name, hierarchy, course, rng, seed)
+        for spot in there:
+            alternatives = policy.choose(spot.state, spot.allowed).alternatives
+            shares.append(sum(a.probability for a in alternatives if spot.right(a.action)))
     return float(np.mean(shares))
 
 
@@ -258,11 +281,11 @@ def _curve(right: Matrix) -> Curve:
     return Curve(
         decisions=tuple((w + 1) * WINDOW for w in range(windows)),
         accuracy=tuple(float(x) for x in per_seed.mean(axis=0)),
-        half_width=tuple(_half_width(per_seed[:, w]) for w in range(windows)),
+        half_width=tuple(half_width(per_seed[:, w]) for w in range(windows)),
     )
 
 
-def _half_width(values: Matrix) -> float | None:
+def half_width(values: Matrix) -> float | None:
     """Of the 95 % interval of the mean, by Student's t; one value alone has none."""
     count = len(values)
     if count < 2:
@@ -278,10 +301,37 @@ def student_95(degrees: int) -> float:
 
 def calibration_error(confidence: Matrix, right: Matrix, bins: int = 10) -> float:
     """Expected calibration error: mean gap between stated confidence and share of right decisions, by bin."""
+    return expected_error(reliability(confidence, right, bins))
+
+
+def reliability(confidence: Matrix, right: Matrix, bins: int = 10) -> tuple[Reliability, ...]:
+    """By bin of stated confidence; an empty one has nothing to say, and is left out."""
     edges = np.clip((confidence * bins).astype(int), 0, bins - 1)
-    gaps = [
-        (edges == b).sum() * abs(confidence[edges == b].mean() - right[edges == b].mean())
-        for b in range(bins)
-        if (edges == b).any()
-    ]
-    return float(sum(gaps) / len(confidence))
+    there = [edges == each for each in range(bins)]
+    return tuple(
+        Reliability(decisions=int(at.sum()), confidence=float(confidence[at].mean()), right=float(right[at].mean()))
+        for at in there
+        if at.any()
+    )
+
+
+def expected_error(told: Sequence[Reliability]) -> float:
+    total = sum(each.decisions for each in told)
+    return sum(each.decisions * abs(each.confidence - each.right) for each in told) / total
+
+
+def pooled(several: Sequence[Sequence[Reliability]], bins: int = 10) -> tuple[Reliability, ...]:
+    """What several worlds say together: a policy that is too sure here and too modest there is well calibrated."""
+    found: dict[int, list[Reliability]] = {}
+    for each in (each for told in several for each in told):
+        found.setdefault(min(int(each.confidence * bins), bins - 1), []).append(each)
+    return tuple(_merged(found[place]) for place in sorted(found))
+
+
+def _merged(alike: Sequence[Reliability]) -> Reliability:
+    counts = np.array([each.decisions for each in alike])
+    return Reliability(
+        decisions=int(counts.sum()),
+        confidence=float(np.average([each.confidence for each in alike], weights=counts)),
+        right=float(np.average([each.right for each in alike], weights=counts)),
+    )

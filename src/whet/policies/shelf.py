@@ -2,18 +2,22 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
 from whet.core.errors import WhetError
 from whet.core.ports import Policy, QTables
-from whet.core.records import Action
+from whet.core.records import Action, State
+from whet.policies.deep.extra import ACTING, require
 from whet.policies.exploration import Schedule
 from whet.policies.hierarchy import Hierarchy, Weights
 from whet.policies.static import FixedPolicy, RandomPolicy
 from whet.policies.tabular import EpsilonGreedy, TabularPolicy, Thompson
 
-NAMES = ("thompson", "epsilon-greedy", "random")
+DEEP = ("dqn", "ppo")
+# `tabular` is the tables with whatever exploration the settings of Q-learning name.
+NAMES = ("tabular", "thompson", "epsilon-greedy", *DEEP, "random")
 
 
 @dataclass
@@ -29,6 +33,8 @@ class Shelf:
     weights: Weights
     rate: float
     seed: int
+    states: Mapping[str, type[State]] = field(default_factory=dict)
+    models: Path = Path(".whet/models")
     _made: dict[str, Policy] = field(default_factory=dict)
 
     def policy_for(self, agent: str, unit: str) -> Policy:
@@ -37,17 +43,35 @@ class Shelf:
         return self._made[agent]
 
     def _make(self, agent: str) -> Policy:
-        name = self.chosen.get(agent, self.default)
+        chosen = self.chosen.get(agent, self.default)
+        name = self.default if chosen == "tabular" else chosen
         rng = np.random.default_rng([self.seed, *agent.encode()])
         hierarchy = Hierarchy(agent, self.categories[agent], self.tables, self.weights)
         match name:
-            case "thompson":
+            case "thompson" | "tabular":  # the latter where it is the default itself
                 return TabularPolicy(hierarchy, Thompson(), self.rate, rng)
             case "epsilon-greedy":
                 return TabularPolicy(hierarchy, EpsilonGreedy(self.schedules[agent]), self.rate, rng)
+            case "dqn" | "ppo":
+                return self._deep(agent, name, hierarchy, rng)
             case "random":
                 return RandomPolicy(rng)
         if any(action.name == name for action in self.actions[agent]):
             return FixedPolicy(name)
         allowed = ", ".join((*NAMES, *(a.name for a in self.actions[agent])))
         raise WhetError(f"{agent} cannot use the policy {name!r}.", f"Choose one of: {allowed}.")
+
+    def _deep(self, agent: str, name: str, hierarchy: Hierarchy, rng: np.random.Generator) -> Policy:
+        """Found out before anything runs: without what it was trained to, a deep policy decides nothing."""
+        require(f"The policy {name!r}, which settings choose for {agent},", ACTING)
+        from whet.policies.deep.deciding import DeepPolicy
+        from whet.policies.deep.encoding import Encoder
+        from whet.policies.deep.opinions import opened
+
+        encoder, folder = Encoder(self.states[agent]), self.models / agent / name / "learner"
+        if not folder.exists():
+            raise WhetError(
+                f"{agent} is to use the policy {name!r}, which was not trained for this project.",
+                f"Train it: whet train --agent {agent} --policy {name}",
+            )
+        return DeepPolicy(opened(name, folder, encoder.layout), encoder, hierarchy, self.rate, rng)

@@ -95,6 +95,8 @@ def why(decision: Decision) -> str:
         return "the only action that makes sense here"
     if decision.confidence is None:
         return f"settings put {decision.policy} in charge of this agent"
+    if wanted is not None and wanted.value is None and wanted.source == "network":
+        return "preferred by what it was trained on"
     if wanted is None or wanted.value is None:
         return "nothing is known of it here yet, so it was worth a try"
     if decision.explored:
@@ -110,6 +112,7 @@ def _worth(alternative: Alternative) -> str:
         "abstract": "from similar states of its own",
         "category": "from agents of its category",
         "fleet": "from the rest of the fleet",
+        "network": "from training",
     }.get(alternative.source, "")
     return f"expected to earn {alternative.value:+.1f} {where}".rstrip()
 

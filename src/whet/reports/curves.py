@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-_WIDTH, _HEIGHT, _LEFT, _BOTTOM = 420, 200, 40, 28
-_COLOURS = ("#2563eb", "#d97706", "#059669", "#7c3aed")
-_STYLE = """
+WIDTH, HEIGHT = 420, 200
+_LEFT, _BOTTOM = 40, 28
+COLOURS = ("#2563eb", "#d97706", "#059669", "#7c3aed")
+STYLE = """
 :root{color-scheme:light dark;--ink:#1f2937;--faint:#9ca3af;--page:#fff}
 @media(prefers-color-scheme:dark){:root{--ink:#e5e7eb;--faint:#6b7280;--page:#111827}}
 body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--page)}
@@ -19,10 +20,10 @@ figure{margin:0}figcaption{font-weight:600}text{fill:var(--ink);font-size:11px}s
 
 def render_curves(told: Mapping[str, Any]) -> str:
     """One self-contained page for the JSON that `whet eval --format json` prints."""
-    figures = "".join(_figure(world) for world in told["worlds"])
+    figures = "".join(world_figure(world) for world in told["worlds"])
     return (
         f"<!doctype html><html lang='en'><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
-        f"<title>Whet: learning curves</title><style>{_STYLE}</style><h1>Does learning pay?</h1>"
+        f"<title>Whet: learning curves</title><style>{STYLE}</style><h1>Does learning pay?</h1>"
         f"<p>Share of right decisions (within 5 % of the best action's true mean reward) over "
         f"{told['decisions']} decisions, mean of {told['seeds']} seeds with 95 % bands. Dashed: random choice, and the "
         f"best static action in hindsight. On worlds not used for tuning: {told['decision_accuracy']:.1%} right.</p>"
@@ -30,33 +31,34 @@ def render_curves(told: Mapping[str, Any]) -> str:
     )
 
 
-def _figure(world: Mapping[str, Any]) -> str:
-    lines = "".join(_curve(p["curve"], colour) for p, colour in zip(world["learned"], _COLOURS, strict=False))
+def world_figure(world: Mapping[str, Any]) -> str:
+    lines = "".join(band(p["curve"], colour) for p, colour in zip(world["learned"], COLOURS, strict=False))
     lines += _level(world["random"]["accuracy"], "random") + _level(world["best_static"]["accuracy"], "best static")
     legend = " ".join(
         f"<span style='color:{colour}'>■</span> {escape(p['policy'])} {p['accuracy']:.0%}"
-        for p, colour in zip(world["learned"], _COLOURS, strict=False)
+        for p, colour in zip(world["learned"], COLOURS, strict=False)
     )
     tuning = " <small>(used for tuning)</small>" if world["used_for_tuning"] else ""
+    frame = axes(world["learned"][0]["curve"])
     label = escape(f"Learning curves on {world['world']}")
     return (
         f"<figure><figcaption>{escape(world['world'])}{tuning}</figcaption>"
-        f"<svg viewBox='0 0 {_WIDTH} {_HEIGHT}' role='img' aria-label='{label}'>{_axes(world)}{lines}</svg>"
+        f"<svg viewBox='0 0 {WIDTH} {HEIGHT}' role='img' aria-label='{label}'>{frame}{lines}</svg>"
         f"<div>{legend}</div></figure>"
     )
 
 
-def _axes(world: Mapping[str, Any]) -> str:
-    last = world["learned"][0]["curve"]["decisions"][-1]
+def axes(curve: Mapping[str, Sequence[Any]]) -> str:
+    last = curve["decisions"][-1]
     ticks = "".join(f"<text x='4' y='{_y(share) + 4:.1f}'>{share:.0%}</text>" for share in (0.0, 0.5, 1.0))
     return (
         f"<line class='axis' x1='{_LEFT}' x2='{_LEFT}' y1='{_y(0):.1f}' y2='{_y(1):.1f}'/>"
-        f"<line class='axis' x1='{_LEFT}' x2='{_WIDTH - 8}' y1='{_y(0):.1f}' y2='{_y(0):.1f}'/>{ticks}"
-        f"<text x='{_LEFT}' y='{_HEIGHT - 8}'>0</text><text x='{_WIDTH - 90}' y='{_HEIGHT - 8}'>{last} decisions</text>"
+        f"<line class='axis' x1='{_LEFT}' x2='{WIDTH - 8}' y1='{_y(0):.1f}' y2='{_y(0):.1f}'/>{ticks}"
+        f"<text x='{_LEFT}' y='{HEIGHT - 8}'>0</text><text x='{WIDTH - 90}' y='{HEIGHT - 8}'>{last} decisions</text>"
     )
 
 
-def _curve(curve: Mapping[str, Sequence[Any]], colour: str) -> str:
+def band(curve: Mapping[str, Sequence[Any]], colour: str) -> str:
     last = curve["decisions"][-1]
     widths = [width or 0.0 for width in curve["half_width"]]
     rows = list(zip(curve["decisions"], curve["accuracy"], widths, strict=True))
@@ -73,15 +75,15 @@ def _level(accuracy: float, name: str) -> str:
     y = _y(accuracy)
     text_y = y + 12 if accuracy > 0.9 else y - 3  # above the line there is no room at the top
     return (
-        f"<line class='base' x1='{_LEFT}' x2='{_WIDTH - 8}' y1='{y:.1f}' y2='{y:.1f}'/>"
-        f"<text x='{_WIDTH - 70}' y='{text_y:.1f}'>{name}</text>"
+        f"<line class='base' x1='{_LEFT}' x2='{WIDTH - 8}' y1='{y:.1f}' y2='{y:.1f}'/>"
+        f"<text x='{WIDTH - 70}' y='{text_y:.1f}'>{name}</text>"
     )
 
 
 def _x(decision: float, last: float) -> float:
-    return _LEFT + (_WIDTH - 8 - _LEFT) * decision / last
+    return _LEFT + (WIDTH - 8 - _LEFT) * decision / last
 
 
 def _y(share: float) -> float:
     inside = min(max(share, 0.0), 1.0)
-    return (_HEIGHT - _BOTTOM) - (_HEIGHT - _BOTTOM - 8) * inside
+    return (HEIGHT - _BOTTOM) - (HEIGHT - _BOTTOM - 8) * inside

@@ -41,7 +41,7 @@ class Settings(Section):
     )
     policies: dict[str, str] = Field(
         {},
-        description="Which policy an agent uses, by the agent's name.",
+        description="Which policy an agent uses, by the agent's name: tabular, dqn, ppo and others: docs/training.md.",
         examples=[{"test-executor": "epsilon-greedy"}],
     )
     q_learning: QLearning = QLearning()

@@ -23,7 +23,7 @@ _LONGEST_CELL = 131_072
 
 
 def is_export(data: object) -> bool:
-    return next(_records(data), None) is not None
+    return next(records(data), None) is not None
 
 
 def claims_csv(head: bytes) -> bool:
@@ -35,7 +35,7 @@ def claims_csv(head: bytes) -> bool:
 def read(document: Document, data: Any, left_out: Counter[str]) -> Iterator[tuple[str, Part]]:
     """Each result with what it is of one run with: the run's number, else the file; a file of one record is of one
     run with its neighbours."""
-    found = [Record(document, fields, suites, run) for fields, suites, run in _records(data)]
+    found = [Record(document, fields, suites, run) for fields, suites, run in records(data)]
     for record in found:
         if record.outcome is None:
             left_out[NOTHING_TO_LEARN] += 1
@@ -72,7 +72,7 @@ def _part(document: Document, record: Record, outcome: str) -> Part:
     return part
 
 
-def _records(data: object) -> Iterator[tuple[dict[str, Any], tuple[str, ...], str]]:
+def records(data: object) -> Iterator[tuple[dict[str, Any], tuple[str, ...], str]]:
     """Every record, with the suites above it and the run it is of; without recursion, files may nest deeply."""
     pending: list[tuple[object, tuple[str, ...], str]] = [(data, (), "")]
     while pending:

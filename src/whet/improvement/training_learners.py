@@ -1,0 +1,62 @@
+"""The learners that `whet train` knows, with what was found to fit Whet's agents: few states, noisy outcomes."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Literal
+
+from whet.policies.deep.layout import Layout
+from whet.policies.deep.learning import DeepLearner
+
+Policy = Literal["dqn", "ppo"]
+# Simulated decisions cost nothing, so that every action is tried often enough to know what it is worth.
+_EXPLORING = {"epsilon": 1.0, "epsilon_floor": 0.1, "epsilon_decay": 0.9995}
+
+
+def new_learner(
+    policy: Policy, layout: Layout, actions: tuple[str, ...], points: float, discount: float, seed: int
+) -> DeepLearner:
+    """`points` is the size of the rewards; both learners bring it to about 1, and tell values in rewards again."""
+    _one_thread()
+    return _new_dqn(layout, actions, points, discount, seed) if policy == "dqn" else _new_ppo(layout, actions, seed)
+
+
+def open_learner(policy: Policy, folder: Path) -> DeepLearner:
+    _one_thread()
+    opened: Callable[[Path], DeepLearner]
+    if policy == "dqn":
+        from whet.policies.deep.dqn import DQN
+
+        opened = DQN.open
+    else:
+        from whet.policies.deep.ppo import PPO
+
+        opened = PPO.open
+    return opened(folder)
+
+
+def _new_dqn(layout: Layout, actions: tuple[str, ...], points: float, discount: float, seed: int) -> DeepLearner:
+    from whet.policies.deep.dqn import DQN
+    from whet.policies.deep.dqn_config import Config, Network
+
+    network = Network(encoder=(128, 64), stream=32, heads=10, attention=32)
+    config = Config(
+        layout=layout, actions=actions, network=network, discount=discount, reward_scale=1.0 / points,
+        learning_rate=1e-3, target_rate=0.01, batch=128, steps_per_round=8, capacity=100_000, device="cpu",
+        **_EXPLORING,
+    )  # fmt: skip
+    return DQN(config, seed)
+
+
+def _new_ppo(layout: Layout, actions: tuple[str, ...], seed: int) -> DeepLearner:
+    from whet.policies.deep.ppo import PPO
+    from whet.policies.deep.ppo_config import Config
+
+    config = Config(layout=layout, actions=actions, rollout_steps=32, epochs=10, entropy_weight=0.01, device="cpu")
+    return PPO(config, seed)
+
+
+def _one_thread() -> None:
+    """Networks this small are quicker on one, and give the same result on every machine with the same instructions."""
+    import torch
+
+    torch.set_num_threads(1)

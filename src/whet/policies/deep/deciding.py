@@ -1,0 +1,109 @@
+"""A deep policy decides: it starts from what its network learned elsewhere; what this project shows overrules that.
+
+A network alone would go on preferring what paid on other projects; tables alone know nothing at first. Both are normal
+beliefs, and are put together as such (Gelman et al., Bayesian Data Analysis, section 2.5).
+"""
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from whet.core.errors import WhetError
+from whet.core.ports import Choice
+from whet.core.records import Action, Alternative, State
+from whet.policies.beliefs import Beliefs, Vector, believe
+from whet.policies.deep.encoding import Encoder
+from whet.policies.deep.opinions import Opinion
+from whet.policies.hierarchy import Hierarchy, Known, Place
+from whet.policies.posterior import best_probabilities, good_enough_probabilities
+from whet.policies.static import require_actions
+
+# How far a project as a whole may lie above or below what was learned elsewhere, in reward points.
+LEVEL_POINTS = 10.0
+# Beliefs are wider than they need be, so that good actions get their chance; confidence must not be modest for that.
+# A logistic of the log-odds (Platt, 1999), fitted on lives in the worlds used for tuning, none of them trained on.
+_OFFSET, _SLOPE = 0.85, 1.05
+_LEAST = 1e-3
+
+
+class DeepPolicy:
+    """Takes each action as often as it is likely to be the best, as Thompson sampling over tables does."""
+
+    def __init__(
+        self, opinion: Opinion, encoder: Encoder, hierarchy: Hierarchy, rate: float, rng: np.random.Generator
+    ) -> None:
+        self.opinion, self.encoder, self.hierarchy, self.rate, self.rng = opinion, encoder, hierarchy, rate, rng
+        self._place = {name: number for number, name in enumerate(opinion.actions)}
+
+    @property
+    def name(self) -> str:
+        return f"deep-{self.opinion.name}"
+
+    def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
+        require_actions(allowed)
+        learned = self._opinion(state, allowed)
+        known = self.hierarchy.recall(Place.of(state), allowed)
+        beliefs = together(learned, known, self.rate)
+        probabilities = best_probabilities(beliefs)
+        drawn = int(self.rng.choice(len(allowed), p=probabilities))
+        return Choice(
+            action=allowed[drawn].name,
+            explored=bool(beliefs.means[drawn] < beliefs.means.max()),
+            version=f"{self.name}-{self.opinion.version}-{_digest(beliefs)}",
+            alternatives=self._alternatives(known, beliefs, probabilities),
+        )
+
+    def _opinion(self, state: State, allowed: Sequence[Action]) -> Beliefs:
+        mask = np.zeros(len(self._place), dtype=np.bool_)
+        try:
+            places = [self._place[action.name] for action in allowed]
+        except KeyError as error:
+            raise WhetError(
+                f"The trained policy does not know the action {error.args[0]!r}.", "Train it again: whet train"
+            ) from error
+        mask[places] = True
+        beliefs = self.opinion.beliefs(self.encoder.row(state), mask)
+        return Beliefs(beliefs.means[places], beliefs.errors[places])
+
+    def _alternatives(self, known: Sequence[Known], beliefs: Beliefs, chances: Vector) -> tuple[Alternative, ...]:
+        confidences = calibrated(good_enough_probabilities(beliefs))
+        return tuple(
+            Alternative(
+                action=k.action,
+                value=float(beliefs.means[i]) if self.opinion.values or k.visits else None,
+                uncertainty=float(beliefs.errors[i]),
+                visits=k.visits,
+                source="individual" if k.visits else "network",
+                probability=min(1.0, float(chances[i])),
+                confidence=float(confidences[i]),
+            )
+            for i, k in enumerate(known)
+        )
+
+
+def together(learned: Beliefs, known: Sequence[Known], rate: float) -> Beliefs:
+    """Own experience, weighed against what the network says, moved to the level that own experience shows here."""
+    own, visited = believe(known, rate), np.array([k.visits > 0 for k in known])
+    means = learned.means + _level(learned, own, visited)
+    trust = np.where(visited, learned.errors**2 / (learned.errors**2 + own.errors**2), 0.0)
+    errors = np.where(visited, np.sqrt(trust) * own.errors, learned.errors)
+    return Beliefs(means + trust * (own.means - means), errors)
+
+
+def calibrated(probabilities: Vector) -> Vector:
+    """The share of decisions that are right where beliefs give them these probabilities. The order stays."""
+    inside = np.clip(probabilities, _LEAST, 1.0 - _LEAST)
+    return np.asarray(1.0 / (1.0 + np.exp(-_OFFSET - _SLOPE * np.log(inside / (1.0 - inside)))))
+
+
+def _level(learned: Beliefs, own: Beliefs, visited: Vector) -> float:
+    """How much better or worse this project is than those that were trained on: the same for every action."""
+    weights = visited / (learned.errors**2 + own.errors**2)
+    apart = float((weights * (own.means - learned.means)).sum())
+    return apart / float(weights.sum() + LEVEL_POINTS**-2)
+
+
+def _digest(beliefs: Beliefs) -> str:
+    told = repr([beliefs.means.tolist(), beliefs.errors.tolist()])
+    return hashlib.sha256(told.encode()).hexdigest()[:12]

@@ -1,0 +1,36 @@
+"""The contest of policies, on a world made by hand; nobody is judged on what they were trained on."""
+
+import json
+from pathlib import Path
+
+from tests.cli.command_line import whet
+from tests.improvement.test_evaluation import world
+
+from whet.improvement.world import save
+
+
+def test_policies_are_compared_on_the_same_worlds_and_the_default_is_what_wins(tmp_path: Path) -> None:
+    save(world(), tmp_path / "one.json")
+    save(world().model_copy(update={"project": "again"}), tmp_path / "two.json")
+    few = ["--seeds", "2", "--decisions", "100", "--training-steps", "256", "--html", "page.html"]
+    done = whet(
+        "bench", "policies", "--worlds", "one.json", "--worlds", "two.json", *few, "--format", "json", cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert [policy["policy"] for policy in told["policies"]] == ["thompson", "epsilon-greedy", "dqn", "ppo"]
+    assert [each["world"].split("/")[0] for each in told["worlds"]] == ["by-hand", "again"]
+    assert told["policies"][0]["against_default"] is None
+    for policy in told["policies"]:
+        lives = [
+            each["whole_accuracy"]
+            for w in told["worlds"]
+            for each in w["learned"]
+            if each["policy"] == policy["policy"]
+        ]
+        assert abs(policy["whole"]["share"] - sum(lives) / 2) < 1e-9
+        assert sum(each["decisions"] for each in policy["reliability"]) == 2 * 2 * 100
+    assert told["says"][-1].startswith("The default is thompson: ")
+    page = (tmp_path / "page.html").read_text()
+    assert page.count("<svg") == 4
+    assert "http" not in page

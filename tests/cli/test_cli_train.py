@@ -1,0 +1,97 @@
+"""Training as people start it: killed and resumed, put to use by a line of settings, exported."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from safetensors.numpy import load_file
+from tests.cli.command_line import EXECUTOR_ONLY, WHET, environment, project_in, whet
+
+from whet.cli.train import train
+
+SUITE = {"test_it.py": "def test_it():\n    assert True\n"}
+MODEL = ".whet/models/test-executor/"
+
+
+def weights(model: Path) -> dict[str, Any]:
+    (found,) = model.glob("learner/save.*/tensors.safetensors")
+    return load_file(found)
+
+
+def test_killed_and_resumed_it_ends_at_the_same_weights(tmp_path: Path) -> None:
+    project = project_in(tmp_path, SUITE)
+    command = ["train", "--agent", "test-executor", "--policy", "ppo", "--seed", "4", "--steps", "6000"]
+    started = subprocess.Popen(
+        [str(WHET), *command, "--out", "killed"], cwd=project, env=environment(), stdout=subprocess.DEVNULL
+    )
+    try:
+        _wait_for_the_first_checkpoint(started, project / "killed")
+    finally:
+        os.kill(started.pid, signal.SIGKILL)
+    assert started.wait() == -signal.SIGKILL
+    resumed = whet(*command, "--out", "killed", "--resume", cwd=project)
+    assert resumed.returncode == 0, resumed.stderr
+    whole = CliRunner().invoke(train, [*command[1:], "--out", str(project / "whole"), "-C", str(project)])
+    assert whole.exit_code == 0, whole.output
+    mine, theirs = weights(project / "killed"), weights(project / "whole")
+    assert mine.keys() == theirs.keys()
+    assert all(np.array_equal(mine[name], theirs[name]) for name in mine)
+    assert (project / "killed/measures.jsonl").read_text() == (project / "whole/measures.jsonl").read_text()
+    assert "<svg" in (project / "killed/curves.html").read_text()
+
+
+def _wait_for_the_first_checkpoint(process: "subprocess.Popen[bytes]", folder: Path) -> None:
+    """Rows of a chapter are written just before it is saved."""
+    deadline = time.monotonic() + 100
+    while time.monotonic() < deadline and process.poll() is None:
+        path = folder / "checkpoint/policy.json"
+        if path.exists() and 0 < json.loads(path.read_bytes())["policy"]["progress"]["steps"] < 6000:
+            return
+        time.sleep(0.01)
+    pytest.fail("there was no checkpoint to kill it after")
+
+
+def test_a_line_of_settings_lets_the_trained_policy_decide(tmp_path: Path) -> None:
+    project = project_in(tmp_path, SUITE, EXECUTOR_ONLY + '[tool.whet.policies]\ntest-executor = "dqn"\n')
+    refused = whet("run", cwd=project)
+    assert refused.returncode == 2
+    assert "Train it: whet train --agent test-executor --policy dqn" in refused.stderr
+    trained = whet("train", "--agent", "test-executor", "--steps", "264", "--seed", "1", cwd=project)
+    assert trained.returncode == 0, trained.stderr
+    assert 'test-executor = "dqn"' in trained.stdout
+    assert whet("run", cwd=project).returncode == 0
+    told = json.loads(whet("explain", "--format", "json", cwd=project).stdout)
+    decision = next(each for each in told if each["agent"] == "test-executor")
+    assert decision["policy"] == "deep-dqn"
+    assert {each["source"] for each in decision["alternatives"]} == {"network"}
+    assert decision["action"] == decision["proposed"] or decision["decided_by"] == "safe-default"
+
+    learned = whet("train", "--agent", "test-executor", "--from", "history", "--steps", "264", cwd=project)
+    assert "1 experiences" in learned.stdout
+
+    assert whet("export", "--onnx", "net.onnx", "--agent", "test-executor", cwd=project).returncode == 0
+    assert (project / "net.onnx").stat().st_size > 1000
+    assert "nothing else" in whet("export", "--onnx", "net.onnx", "history.whet", cwd=project).stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--agent", "nobody"), "There is no agent 'nobody'"),
+        (("--agent", "fleet-commander"), "There is no world of fleet-commander to train on"),
+        (("--agent", "test-executor", "--from", "history"), "whet run"),
+        (("--agent", "test-executor", "--from", "nothing.json"), "nothing.json cannot be read"),
+        (("--agent", "test-executor", "--resume"), "Leave out --resume"),
+    ],
+)
+def test_what_cannot_be_trained_says_why(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    refused = whet("train", *arguments, cwd=project_in(tmp_path, SUITE))
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert said in refused.stderr
