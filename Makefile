@@ -34,6 +34,8 @@ bench: env  ## speed and learning, as ratios in one run
 	$(BIN)/python benchmarks/evaluation.py
 	$(BIN)/python benchmarks/history.py
 	$(BIN)/python benchmarks/plugin.py
+	$(BIN)/python benchmarks/replay.py
+	$(BIN)/python benchmarks/decision_latency.py
 
 worlds: env  ## record the shipped worlds anew (about an hour)
 	$(BIN)/python benchmarks/record_worlds.py build/worlds

@@ -1,6 +1,6 @@
 """One table for two learners of CartPole-v1: each seed in turn, each run in a process of its own with one thread.
 
-A run is a script that takes a seed and prints, last, what `ppo_cartpole_trial.Trial` tells.
+A run is a script that takes a seed and prints, last, what `cartpole_trial.Trial` tells.
 """
 
 import argparse
@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -17,10 +18,11 @@ FIGURES = ("steps", "seconds", "processor_seconds")
 Runs = dict[str, list[dict[str, Any]]]
 
 
-def race(description: str, whet: str, peer: str) -> None:
-    """`whet` and `peer` are the names of the two scripts."""
+def race(description: str, ours: Mapping[str, Sequence[str]], peer: str) -> None:
+    """`ours` by name, `whet` first: the script and what it is told besides the seed. `peer` is the other's script."""
     arguments = _arguments(description)
-    commands = {"whet": [sys.executable, str(HERE / whet)], **_peer(arguments.sb3_python, peer)}
+    commands = {name: [sys.executable, str(HERE / script), *told] for name, (script, *told) in ours.items()}
+    commands |= _peer(arguments.sb3_python, peer)
     runs: Runs = {name: [] for name in commands}
     for seed in range(1, arguments.seeds + 1):
         for name, command in commands.items():

@@ -16,14 +16,17 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 
 from whet.improvement.cases import Case, read_cases, split
 from whet.improvement.cases_evaluation import Sitting, at_random, by_policy, foretold, in_order
 from whet.improvement.cases_learner import CandidatePPO
 from whet.improvement.cases_running import Live
 from whet.improvement.cases_service import running_service
-from whet.improvement.cases_training import CaseOrder, train_on_cases
 from whet.improvement.evaluation import student_95
+from whet.improvement.training import train
+from whet.improvement.training_cases import digest, subject_of_cases
+from whet.improvement.training_record import Order, TrainingFolder
 
 ROOT = Path(__file__).parents[1]
 EXAMPLE = ROOT / "examples" / "cases"
@@ -39,6 +42,7 @@ def main() -> None:
     parser.add_argument("--budget", type=int, default=24)
     parser.add_argument("--sittings", type=int, default=20)
     arguments = parser.parse_args()
+    torch.set_num_threads(1)
     runs = []
     for seed in range(arguments.first_seed, arguments.first_seed + arguments.seeds):
         runs.append(run(seed, arguments.steps, arguments.budget, range(arguments.sittings)))
@@ -55,11 +59,8 @@ def run(seed: int, steps: int, budget: int, sittings: range) -> dict[str, float]
         command = [sys.executable, str(EXAMPLE / "service.py"), "--seed", str(seed)]
         with running_service(command, cwd=ROOT) as url, Live(url) as live:
             began = time.perf_counter()
-            *_, last = train_on_cases(
-                training, url, CaseOrder(steps=steps, budget=budget, seed=seed), Path(folder, "ppo")
-            )
+            learner = trained(training, live, steps, budget, seed, TrainingFolder(Path(folder, "ppo")))
             seconds = time.perf_counter() - began
-            learner = CandidatePPO.open(Path(folder, "ppo"))
             critic = foretold(learner, held_out, live, budget, sittings)
             told = {
                 "ppo": rate(by_policy(learner, held_out, live, budget, sittings)),
@@ -68,9 +69,18 @@ def run(seed: int, steps: int, budget: int, sittings: range) -> dict[str, float]
             }
     return {
         "seed": seed, **told, "explained_variance": critic.explained_variance, "ceiling": critic.ceiling,
-        "of_ceiling": critic.explained_variance / critic.ceiling, "total_steps": last["total_steps"],
-        "rollouts": last["rollouts"], "training_seconds": seconds,
+        "of_ceiling": critic.explained_variance / critic.ceiling, "total_steps": learner.steps,
+        "rollouts": learner.rollouts, "training_seconds": seconds,
     }  # fmt: skip
+
+
+def trained(cases: list[Case], live: Live, steps: int, budget: int, seed: int, folder: TrainingFolder) -> CandidatePPO:
+    order = Order(
+        agent="cases", policy="ppo", seed=seed, steps=steps, source="generated", sources=(), digest=digest(cases)
+    )
+    for _ in train(subject_of_cases(cases, live, order, budget), order, folder):
+        """Everything is kept in the folder."""
+    return CandidatePPO.open(folder.learner)
 
 
 def cases_of(seed: int, folder: Path) -> list[Case]:

@@ -17,4 +17,4 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # started as a script, only 
 from benchmarks.cartpole_race import race
 
 if __name__ == "__main__":
-    race(__doc__ or "", "dqn_cartpole_whet.py", "dqn_cartpole_sb3.py")
+    race(__doc__ or "", {"whet": ["dqn_cartpole_whet.py"]}, "dqn_cartpole_sb3.py")

@@ -3,14 +3,14 @@
 import importlib
 import sys
 from pathlib import Path
-from typing import Any
 
 import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # started as a script, only its folder is on the path
 
 from benchmarks.cartpole_evaluation import NAME
-from benchmarks.ppo_cartpole_trial import Trial
+from benchmarks.cartpole_sb3 import evaluating
+from benchmarks.cartpole_trial import Trial
 
 STEPS = 50_000
 ZOO = {
@@ -24,28 +24,8 @@ def main(seed: int) -> None:
     torch.set_num_threads(1)
     model = importlib.import_module("stable_baselines3").DQN("MlpPolicy", NAME, seed=seed, device="cpu", **ZOO)
     trial = Trial()
-    model.learn(total_timesteps=STEPS, callback=_callback(trial))
+    model.learn(total_timesteps=STEPS, callback=evaluating(trial))
     trial.tell()
-
-
-def _callback(trial: Trial) -> Any:
-    base: Any = importlib.import_module("stable_baselines3.common.callbacks").BaseCallback
-
-    class Evaluated(base):  # type: ignore[misc]  # it is imported when it runs
-        over = False
-
-        def _on_rollout_start(self) -> None:
-            """After an update, but for the first time."""
-            if self.num_timesteps:
-                self.over = trial.is_over(self.num_timesteps, self._greedy)
-
-        def _greedy(self, rows: Any) -> Any:
-            return self.model.predict(rows, deterministic=True)[0]
-
-        def _on_step(self) -> bool:
-            return not self.over
-
-    return Evaluated()
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[1]))  # started as a script, only its folder is on the path
 
 from benchmarks.cartpole_evaluation import Observations, environment
-from benchmarks.ppo_cartpole_trial import Trial
+from benchmarks.cartpole_trial import Trial
 
 from whet.policies.deep.dqn import DQN
 from whet.policies.deep.dqn_config import Config, Network

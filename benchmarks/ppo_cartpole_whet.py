@@ -9,7 +9,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parents[1]))  # started as a script, only its folder is on the path
 
 from benchmarks.cartpole_evaluation import environment
-from benchmarks.ppo_cartpole_trial import MOST_STEPS, Trial
+from benchmarks.cartpole_trial import MOST_STEPS, Trial
 
 from whet.policies.deep.gymnasium_steps import gymnasium_steps
 from whet.policies.deep.layout import Layout

@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,9 @@ from safetensors.numpy import load_file
 from tests.cli.command_line import EXECUTOR_ONLY, WHET, environment, project_in, whet
 
 from whet.cli.train import train
+from whet.improvement.cases_service import running_service
 
+CASES = Path(__file__).parents[2] / "examples" / "cases"
 SUITE = {"test_it.py": "def test_it():\n    assert True\n"}
 MODEL = ".whet/models/test-executor/"
 
@@ -95,3 +98,29 @@ def test_what_cannot_be_trained_says_why(arguments: tuple[str, ...], said: str, 
     refused = whet("train", *arguments, cwd=project_in(tmp_path, SUITE))
     assert (refused.returncode, refused.stdout) == (2, "")
     assert said in refused.stderr
+
+
+@pytest.fixture
+def case_file(tmp_path: Path) -> Path:
+    file = tmp_path / "cases.json"
+    subprocess.run([sys.executable, str(CASES / "generate.py"), str(file), "--seed", "3"], check=True)
+    return file
+
+
+def test_cases_without_outcomes_and_without_a_service_are_refused(case_file: Path, tmp_path: Path) -> None:
+    project = project_in(tmp_path / "project", SUITE)
+    refused = whet("train", "--from", str(case_file), cwd=project)
+    assert refused.returncode == 2
+    assert "would be invented" in refused.stderr
+    assert "--service URL" in refused.stderr
+    assert not (project / ".whet/models").exists()
+
+
+def test_cases_are_learned_from_a_live_service(case_file: Path, tmp_path: Path) -> None:
+    project = project_in(tmp_path / "project", SUITE)
+    with running_service([sys.executable, str(CASES / "service.py"), "--seed", "3"], cwd=CASES) as url:
+        done = whet("train", "--from", str(case_file), "--service", url, "--steps", "1024", "--seed", "1", cwd=project)
+    assert done.returncode == 0, done.stderr
+    rows = [json.loads(line) for line in (project / ".whet/models/cases/ppo/measures.jsonl").read_text().splitlines()]
+    assert rows[-1]["step"] == 1024
+    assert max(row.get("episode_reward", 0.0) for row in rows) >= 1.0

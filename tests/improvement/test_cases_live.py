@@ -1,16 +1,14 @@
 """Against the real example service, over HTTP."""
 
 import json
-import os
 import re
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 import pytest
@@ -23,7 +21,9 @@ from whet.improvement.cases_evaluation import at_random, by_policy, foretold, in
 from whet.improvement.cases_learner import CandidatePPO
 from whet.improvement.cases_running import Live, Recorded
 from whet.improvement.cases_service import running_service
-from whet.improvement.cases_training import CaseOrder, Measures, train_on_cases
+from whet.improvement.training import train
+from whet.improvement.training_cases import digest, subject_of_cases, trained_on
+from whet.improvement.training_record import Order, TrainingFolder
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "cases"
@@ -167,15 +167,22 @@ def test_what_was_run_is_no_candidate_again(cases: list[Case], live: Live) -> No
         environment.step(np.int64(0))
 
 
-def test_training_counts_refreshes_and_is_saved(cases: list[Case], url: str, live: Live, tmp_path: Path) -> None:
+def order_for(cases: list[Case], steps: int = 256, environments: int = 2) -> Order:
+    return Order(
+        agent="cases", policy="ppo", seed=5, steps=steps, environments=environments, checkpoint_steps=128,
+        source="made", sources=(), digest=digest(cases),
+    )  # fmt: skip
+
+
+def test_training_counts_refreshes_and_is_saved(cases: list[Case], live: Live, tmp_path: Path) -> None:
     training, held_out = split(cases, 1 / 3)
-    order = CaseOrder(steps=256, chapter_steps=128, seed=5, environments=2, candidates=8)
-    told = list(train_on_cases(training, url, order, tmp_path / "ppo"))
-    assert [(each["total_steps"], each["rollouts"]) for each in told] == [(128, 1), (256, 2)]
-    learner = CandidatePPO.open(tmp_path / "ppo")
-    assert learner.steps == 256
+    order, folder = order_for(training), TrainingFolder(tmp_path)
+    told = list(train(subject_of_cases(training, live, order, candidates=8), order, folder))
+    assert told[-1].steps == 256
+    learner = CandidatePPO.open(folder.learner)
+    assert (learner.steps, learner.rollouts) == (256, 2)
     assert learner.rewards.count == 256  # rewards were normalised by what was seen live
-    assert told[-1]["causes_found"] > 0
+    assert max(each.row.get("episode_reward", 0.0) for each in told) >= 1.0
     (sitting,) = by_policy(learner, held_out, live, 24, [1])
     assert 0 < sitting.requests <= 24
     critic = foretold(learner, held_out, live, 24, range(3), futures=2)
@@ -185,19 +192,32 @@ def test_training_counts_refreshes_and_is_saved(cases: list[Case], url: str, liv
     assert np.isnan(foretold(learner, passing, live, 24, [1], futures=2)[:2]).all()
 
 
-def test_interrupted_training_goes_on_to_the_same_result(cases: list[Case], url: str, tmp_path: Path) -> None:
-    order = CaseOrder(steps=256, chapter_steps=128, seed=5, environments=2, candidates=8)
-    whole = list(train_on_cases(cases, url, order, tmp_path / "whole"))
-    interrupted = cast("Generator[Measures, None, None]", train_on_cases(cases, url, order, tmp_path / "parts"))
-    first = next(interrupted)
+def test_interrupted_training_goes_on_to_the_same_result(cases: list[Case], live: Live, tmp_path: Path) -> None:
+    order = order_for(cases)
+    subject = subject_of_cases(cases, live, order, candidates=8)
+    whole, parts = TrainingFolder(tmp_path / "whole"), TrainingFolder(tmp_path / "parts")
+    rows = [each.row for each in train(subject, order, whole)]
+    interrupted = train(subject, order, parts)
+    while next(interrupted).steps <= order.checkpoint_steps:
+        """Into the second chapter."""
     interrupted.close()
-    assert [first, *train_on_cases(cases, url, order, tmp_path / "parts", resume=True)] == whole
+    list(train(subject, order, parts, resume=True))
+    assert whole.rows() == parts.rows() == rows
 
 
-def test_training_without_outcomes_and_without_a_service_is_refused(cases: list[Case], tmp_path: Path) -> None:
+def test_where_nothing_fails_training_tells_what_it_could_measure(cases: list[Case], tmp_path: Path) -> None:
+    """Sittings of one request that never pay: there is no variance to explain. Unknown, and no reason to stop."""
+    short = [case for case in cases if len(case.steps) == 1]
+    with running_service([*SERVICE, "--no-faults"], cwd=ROOT) as url, Live(url) as live:
+        order, folder = order_for(short), TrainingFolder(tmp_path)
+        list(train(subject_of_cases(short, live, order, budget=1, candidates=8), order, folder))
+    assert all("explained_variance" not in row for row in folder.rows())
+    assert {row["episode_reward"] for row in folder.rows() if "episode_reward" in row} == {0.0}
+
+
+def test_training_without_outcomes_and_without_a_service_is_refused(cases: list[Case]) -> None:
     with pytest.raises(WhetError, match="would be invented"):
-        next(train_on_cases(cases, None, CaseOrder(), tmp_path))
-    assert not os.listdir(tmp_path)  # noqa: PTH208 - nothing was written
+        trained_on(cases, None)
 
 
 def test_recorded_outcomes_are_learned_from(cases: list[Case], tmp_path: Path) -> None:
@@ -209,9 +229,9 @@ def test_recorded_outcomes_are_learned_from(cases: list[Case], tmp_path: Path) -
     ]  # fmt: skip
     (tmp_path / "known.json").write_text(json.dumps(records))
     training, held_out = split(read_cases(tmp_path / "known.json"), 1 / 2)
-    order = CaseOrder(steps=3072, chapter_steps=3072, seed=5, candidates=8)
-    list(train_on_cases(training, None, order, tmp_path / "ppo"))
-    learner, runner = CandidatePPO.open(tmp_path / "ppo"), Recorded(held_out)
+    order, folder = order_for(training, 3072, environments=8), TrainingFolder(tmp_path / "ppo")
+    list(train(subject_of_cases(training, Recorded(training), order, candidates=8), order, folder))
+    learner, runner = CandidatePPO.open(folder.learner), Recorded(held_out)
     found = np.mean([each.causes for each in by_policy(learner, held_out, runner, 24, range(20))])
     chance = np.mean([each.causes for each in at_random(held_out, runner, 24, range(20))])
     assert found > 2.5 * chance

@@ -55,7 +55,7 @@ class _Service:
         try:
             run(self._command, cwd=self._cwd, limits=self._limits, on_output=self._hear, on_tick=self._tick)
         except _Enough:
-            pass
+            pass  # `end` asked for it
         except WhetError as error:
             self._error = str(error)
         finally:

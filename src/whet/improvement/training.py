@@ -4,6 +4,7 @@ A chapter begins its environments anew from a seed of its own, so that training 
 to the weights it would have had.
 """
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -116,7 +117,9 @@ class _Tally:
         self._observations = steps.observations
 
     def row(self, learner: DeepLearner) -> Row:
-        told = {name: float(np.mean(values)) for name, values in self._seen.items()}
+        # NaN is a learner's word for what it could not measure, such as variance explained where nothing varied.
+        known = {name: [value for value in values if math.isfinite(value)] for name, values in self._seen.items()}
+        told = {name: float(np.mean(values)) for name, values in known.items() if values}
         worth = getattr(learner, "worth", None)  # a critic of states, which PPO has and DQN has not
         if worth is not None and self._observations is not None:
             told["value"] = float(worth(self._observations).mean())

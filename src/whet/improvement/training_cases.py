@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 
 from whet.improvement.cases import Case, label, require_executable, require_outcomes, split
-from whet.improvement.cases_environment import CaseEnvironment
+from whet.improvement.cases_environment import CANDIDATES, CaseEnvironment
 from whet.improvement.cases_running import Recorded, Runner
 from whet.improvement.training import Subject
 from whet.improvement.training_record import Order
@@ -12,7 +12,7 @@ from whet.improvement.training_record import Order
 # Of the cases; what is learned is judged on those.
 HELD_OUT = 1 / 3
 # How many requests a sitting may send; where a case needs more, as many as the longest.
-BUDGET = 30
+BUDGET = 24
 
 
 def trained_on(cases: Sequence[Case], runner: Runner | None) -> tuple[list[Case], Runner]:
@@ -33,9 +33,11 @@ def told(cases: Sequence[Case]) -> str:
     return str(label(cases))
 
 
-def subject_of_cases(cases: Sequence[Case], runner: Runner, order: Order) -> Subject:
+def subject_of_cases(
+    cases: Sequence[Case], runner: Runner, order: Order, budget: int = BUDGET, candidates: int = CANDIDATES
+) -> Subject:
     from whet.improvement.cases_learner import CandidatePPO, new_learner
 
-    budget = max(BUDGET, *(len(case.steps) for case in cases))
-    environments = [CaseEnvironment(cases, runner, budget) for _ in range(order.environments)]
-    return Subject(environments, lambda: new_learner(order.steps, order.seed), CandidatePPO.open)
+    budget = max(budget, *(len(case.steps) for case in cases))
+    environments = [CaseEnvironment(cases, runner, budget, candidates=candidates) for _ in range(order.environments)]
+    return Subject(environments, lambda: new_learner(order.steps, order.seed, candidates), CandidatePPO.open)
