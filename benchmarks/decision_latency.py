@@ -1,8 +1,9 @@
 """How long one decision takes on a CPU: `python benchmarks/decision_latency.py [--json OUT] [--rounds N]`.
 
-A DQN of the default size, for the states of the test executor as they were recorded, decides on one state at a time:
-with torch, with numpy (`whet.policies.deep.acting`, which is what Whet uses) and with onnxruntime from the exported
-file. They take turns in one run with one thread each, and their actions are compared on 10,000 states.
+Networks for the states of the test executor as they were recorded decide on one state at a time: with torch, with numpy
+(`whet.policies.deep.acting`, which is what Whet uses) and with onnxruntime from the exported file; from a row of
+numbers, and from the state itself, whose encoding then counts too. All take turns in one run with one thread each, and
+their actions are compared on 10,000 states.
 """
 
 import argparse
@@ -11,9 +12,9 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
 sys.path.insert(0, str(Path(__file__).parents[1]))  # started as a script, only its folder is on the path
@@ -24,16 +25,28 @@ import torch
 
 from whet.agents.catalogue import agent_named
 from whet.core.records import State
+from whet.improvement.training_learners import new_learner
 from whet.improvement.world import shipped
-from whet.policies.deep.acting import Actor
+from whet.policies.deep.acting import Actor, PPOActor
 from whet.policies.deep.dqn import DQN
 from whet.policies.deep.dqn_config import Config
 from whet.policies.deep.encoding import Encoder
 from whet.policies.deep.export import export_onnx
-from whet.policies.deep.learning import Flags, Floats
+from whet.policies.deep.learning import DeepLearner, Flags, Floats
 
-AGENT, COMPARED, EACH_ROUND = "test-executor", 10_000, 200
+AGENT, COMPARED, EACH_ROUND = agent_named("test-executor"), 10_000, 200
+ACTIONS = tuple(action.name for action in AGENT.actions)
+SHOWN = ("p10", "p50", "p99")
+Kind = Literal["dqn", "ppo"]
 Decides = Callable[[Floats, Flags], int]
+
+
+class Met(NamedTuple):
+    """States as they were recorded, rows of these with a little noise, so that no two are alike, and masks."""
+
+    states: Sequence[State]
+    rows: Floats
+    masks: Flags
 
 
 def main() -> None:
@@ -42,38 +55,47 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=30)
     arguments = parser.parse_args()
     torch.set_num_threads(1)
-    encoder, actions = Encoder(agent_named(AGENT).state_type), tuple(a.name for a in agent_named(AGENT).actions)
-    learner = DQN(Config(layout=encoder.layout, actions=actions, device="cpu"), seed=1)
-    contenders, actor = _contenders(learner)
-    states = [state for world in shipped() if world.agent == AGENT for state in world.states()]
-    rows, masks = _states(np.stack([encoder.row(state) for state in states]), len(actions))
+    encoder = Encoder(AGENT.state_type)
+    met = _met(encoder)
     figures = {
-        "microseconds": _summary(_measure(contenders, rows, masks, arguments.rounds)),
-        "state_to_action": _percentiles(_from_state(encoder, actor, states, masks)),
-        "same_actions": _same(contenders, rows, masks),
-        "states_compared": COMPARED,
+        name: _figures(_contenders(learner, kind), encoder, met, arguments.rounds)
+        for name, kind, learner in _learners(encoder)
     }
     _show(figures)
     if arguments.json:
-        arguments.json.write_text(json.dumps(figures, indent=2) + "\n")
+        told = {"states_compared": COMPARED, "networks": figures}
+        arguments.json.write_text(json.dumps(told, indent=2) + "\n")
 
 
-def _contenders(learner: DQN) -> tuple[dict[str, Decides], Actor]:
+def _learners(encoder: Encoder) -> list[tuple[str, Kind, DeepLearner]]:
+    kinds: tuple[Kind, ...] = ("dqn", "ppo")
+    large = DQN(Config(layout=encoder.layout, actions=ACTIONS, device="cpu"), seed=1)
+    usual = [(f"{kind}, of whet train", kind, _usual(kind, encoder)) for kind in kinds]
+    return [("dqn, default size", "dqn", large), *usual]
+
+
+def _usual(kind: Kind, encoder: Encoder) -> DeepLearner:
+    return new_learner(kind, encoder.layout, ACTIONS, points=10.0, discount=0.99, seed=1)
+
+
+def _contenders(learner: DeepLearner, kind: Kind) -> dict[str, Decides]:
     with tempfile.TemporaryDirectory() as folder:
         saved, exported = Path(folder) / "policy", Path(folder) / "policy.onnx"
         learner.save(saved)
-        export_onnx(saved, exported)
-        actor, session = Actor.open(saved), _session(exported)
+        export_onnx(saved, exported, kind)
+        actor = Actor.open(saved) if kind == "dqn" else PPOActor.open(saved)
+        session = _session(exported)
 
     def by_torch(row: Floats, mask: Flags) -> int:
         return int(learner.values(row[None], mask[None]).argmax())
 
     def by_onnxruntime(row: Floats, mask: Flags) -> int:
-        values = session.run(None, {"observations": row[None]})[0][0].sum(axis=0)
+        values = session.run(None, {"observations": row[None]})[0][0]
+        values = values.sum(axis=0) if kind == "dqn" else values
         values[~mask] = -np.inf
         return int(values.argmax())
 
-    return {"torch": by_torch, "numpy": actor.best, "onnxruntime": by_onnxruntime}, actor
+    return {"torch": by_torch, "numpy": actor.best, "onnxruntime": by_onnxruntime}
 
 
 def _session(path: Path) -> Any:
@@ -82,63 +104,70 @@ def _session(path: Path) -> Any:
     return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
-def _states(recorded: Floats, actions: int) -> tuple[Floats, Flags]:
-    """Recorded states with a little noise, so that no two are alike."""
+def _met(encoder: Encoder) -> Met:
     random = np.random.default_rng(0)
-    rows = recorded[random.integers(0, len(recorded), COMPARED)]
+    states = [state for world in shipped() if world.agent == AGENT.name for state in world.states()]
+    rows = np.stack([encoder.row(state) for state in states])[random.integers(0, len(states), COMPARED)]
     rows = rows + random.normal(scale=0.1, size=rows.shape).astype(np.float32)
-    masks = random.random((COMPARED, actions)) < 0.5
-    masks[np.arange(COMPARED), random.integers(0, actions, COMPARED)] = True
-    return rows, masks
+    masks = random.random((COMPARED, len(ACTIONS))) < 0.5
+    masks[np.arange(COMPARED), random.integers(0, len(ACTIONS), COMPARED)] = True
+    return Met(states, rows, masks)
 
 
-def _measure(contenders: dict[str, Decides], rows: Floats, masks: Flags, rounds: int) -> dict[str, list[float]]:
-    seconds: dict[str, list[float]] = {name: [] for name in contenders}
+def _figures(contenders: dict[str, Decides], encoder: Encoder, met: Met, rounds: int) -> dict[str, Any]:
+    rows: dict[str, list[float]] = {name: [] for name in contenders}
+    states: dict[str, list[float]] = {name: [] for name in contenders}
     for number in range(rounds + 1):
         for name, decide in contenders.items():
-            times = [_timed(decide, rows[i], masks[i]) for i in range(EACH_ROUND)]
-            seconds[name] += times if number else []  # the first round warms up
-    return seconds
+            both = _without_encoding(decide, met), _with_encoding(decide, encoder, met)
+            if number:  # the first round warms up
+                rows[name] += both[0]
+                states[name] += both[1]
+    chosen = {
+        name: [decide(*each) for each in zip(met.rows, met.masks, strict=True)] for name, decide in contenders.items()
+    }
+    return {
+        name: {
+            "without_encoding": _percentiles(rows[name]),
+            "with_encoding": _percentiles(states[name]),
+            "same_actions": chosen[name] == chosen["torch"],
+        }
+        for name in contenders
+    }
 
 
-def _timed(decide: Decides, row: Floats, mask: Flags) -> float:
-    started = time.perf_counter()
-    decide(row, mask)
-    return time.perf_counter() - started
-
-
-def _from_state(encoder: Encoder, actor: Actor, states: list[State], masks: Flags) -> list[float]:
-    """With the encoding of the state, as an agent meets it."""
+def _without_encoding(decide: Decides, met: Met) -> list[float]:
     seconds = []
-    for turn in range(2_000):
+    for row, mask in zip(met.rows[:EACH_ROUND], met.masks, strict=False):
         started = time.perf_counter()
-        actor.best(encoder.row(states[turn % len(states)]), masks[turn])
+        decide(row, mask)
         seconds.append(time.perf_counter() - started)
     return seconds
 
 
-def _summary(seconds: dict[str, list[float]]) -> dict[str, dict[str, float]]:
-    return {name: _percentiles(times) for name, times in seconds.items()}
+def _with_encoding(decide: Decides, encoder: Encoder, met: Met) -> list[float]:
+    seconds = []
+    for turn in range(EACH_ROUND):
+        state, mask = met.states[turn % len(met.states)], met.masks[turn]
+        started = time.perf_counter()
+        decide(encoder.row(state), mask)
+        seconds.append(time.perf_counter() - started)
+    return seconds
 
 
 def _percentiles(seconds: list[float]) -> dict[str, float]:
-    return {f"p{q}": float(np.percentile(seconds, q)) * 1e6 for q in (10, 50, 99)}
+    return {shown: float(np.percentile(seconds, int(shown[1:]))) * 1e6 for shown in SHOWN}
 
 
-def _same(contenders: dict[str, Decides], rows: Floats, masks: Flags) -> dict[str, bool]:
-    chosen = {
-        name: [decide(row, mask) for row, mask in zip(rows, masks, strict=True)] for name, decide in contenders.items()
-    }
-    return {name: actions == chosen["torch"] for name, actions in chosen.items()}
-
-
-def _show(figures: dict[str, Any]) -> None:
-    print(f"{'µs a decision':20}{'p10':>8}{'p50':>8}{'p99':>8}   actions on {figures['states_compared']:,} states")
-    for name, times in figures["microseconds"].items():
-        same = "as torch" if figures["same_actions"][name] else "NOT as torch"
-        print(f"{name:20}" + "".join(f"{times[q]:8.0f}" for q in ("p10", "p50", "p99")) + f"   {same}")
-    whole = figures["state_to_action"]
-    print(f"{'numpy, with encoding':20}" + "".join(f"{whole[q]:8.0f}" for q in ("p10", "p50", "p99")))
+def _show(figures: dict[str, dict[str, Any]]) -> None:
+    head = "".join(f"{shown:>7}" for shown in SHOWN)
+    print(f"{'µs a decision':36}{'from a row':>21}{'from a state':>21}")
+    print(f"{'':36}{head}{head}   actions on {COMPARED:,} states")
+    for network, contenders in figures.items():
+        for name, told in contenders.items():
+            times = [told[way][shown] for way in ("without_encoding", "with_encoding") for shown in SHOWN]
+            same = "as torch" if told["same_actions"] else "NOT as torch"
+            print(f"{network + ': ' + name:36}" + "".join(f"{each:7.0f}" for each in times) + f"   {same}")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,11 @@ def test_policies_are_compared_on_the_same_worlds_and_the_default_is_what_wins(t
             if each["policy"] == policy["policy"]
         ]
         assert abs(policy["whole"]["share"] - sum(lives) / 2) < 1e-9
-        assert sum(each["decisions"] for each in policy["reliability"]) == 2 * 2 * 100
+        assert sum(each["decisions"] for each in policy["reliability"]) == policy["decisions"] == 2 * 2 * 100
+        assert all(each["independent"] <= 2 * 5 for each in policy["reliability"])  # that many states and actions
+        assert 0.0 < policy["chance_error"] < 0.5
+        (said,) = (line for line in told["says"] if line.startswith(f"{policy['policy']}: confidence is off by"))
+        assert f"over {policy['decisions']} decisions" in said
     assert told["says"][-1].startswith("The default is thompson: ")
     page = (tmp_path / "page.html").read_text()
     assert page.count("<svg") == 4

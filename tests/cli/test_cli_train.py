@@ -7,12 +7,9 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pytest
 from click.testing import CliRunner
-from safetensors.numpy import load_file
 from tests.cli.command_line import EXECUTOR_ONLY, WHET, environment, project_in, whet
 
 from whet.cli.train import train
@@ -23,42 +20,94 @@ SUITE = {"test_it.py": "def test_it():\n    assert True\n"}
 MODEL = ".whet/models/test-executor/"
 
 
-def weights(model: Path) -> dict[str, Any]:
-    (found,) = model.glob("learner/save.*/tensors.safetensors")
-    return load_file(found)
+def digest(model: Path) -> str:
+    """Of all numbers of the trained policy."""
+    return str(json.loads((model / "learner/policy.json").read_bytes())["policy"]["sha256"])
 
 
-def test_killed_and_resumed_it_ends_at_the_same_weights(tmp_path: Path) -> None:
-    project = project_in(tmp_path, SUITE)
-    command = ["train", "--agent", "test-executor", "--policy", "ppo", "--seed", "4", "--steps", "6000"]
+@pytest.mark.parametrize(("policy", "steps"), [("ppo", 1536), ("dqn", 640)])
+def test_killed_and_resumed_it_ends_at_the_same_weights(policy: str, steps: int, tmp_path: Path) -> None:
+    project = project_in(tmp_path, SUITE, EXECUTOR_ONLY + "[tool.whet.training]\nsave_every = 320\n")
+    command = ["train", "--agent", "test-executor", "--policy", policy, "--seed", "4", "--steps", str(steps)]
+    command += ["--curriculum"] if policy == "dqn" else []
     started = subprocess.Popen(
         [str(WHET), *command, "--out", "killed"], cwd=project, env=environment(), stdout=subprocess.DEVNULL
     )
     try:
-        _wait_for_the_first_checkpoint(started, project / "killed")
+        _wait_for_the_first_chapter(started, project / "killed")
     finally:
         os.kill(started.pid, signal.SIGKILL)
-    assert started.wait() == -signal.SIGKILL
+        ended = started.wait()
+    assert ended == -signal.SIGKILL
+    assert not (project / "killed/learner").exists()
     resumed = whet(*command, "--out", "killed", "--resume", cwd=project)
     assert resumed.returncode == 0, resumed.stderr
     whole = CliRunner().invoke(train, [*command[1:], "--out", str(project / "whole"), "-C", str(project)])
     assert whole.exit_code == 0, whole.output
-    mine, theirs = weights(project / "killed"), weights(project / "whole")
-    assert mine.keys() == theirs.keys()
-    assert all(np.array_equal(mine[name], theirs[name]) for name in mine)
+    assert digest(project / "killed") == digest(project / "whole")
     assert (project / "killed/measures.jsonl").read_text() == (project / "whole/measures.jsonl").read_text()
     assert "<svg" in (project / "killed/curves.html").read_text()
 
 
-def _wait_for_the_first_checkpoint(process: "subprocess.Popen[bytes]", folder: Path) -> None:
-    """Rows of a chapter are written just before it is saved."""
+def _wait_for_the_first_chapter(process: "subprocess.Popen[bytes]", folder: Path) -> None:
     deadline = time.monotonic() + 100
     while time.monotonic() < deadline and process.poll() is None:
-        path = folder / "checkpoint/policy.json"
-        if path.exists() and 0 < json.loads(path.read_bytes())["policy"]["progress"]["steps"] < 6000:
+        if (folder / "checkpoint/320").exists():
             return
         time.sleep(0.01)
-    pytest.fail("there was no checkpoint to kill it after")
+    pytest.fail("there was no chapter to kill it after")
+
+
+WITHOUT_TORCH = """
+import importlib.machinery as machinery
+
+found = machinery.PathFinder.find_spec.__func__
+
+
+def find_spec(cls, name, path=None, target=None):
+    return None if name.partition(".")[0] == "torch" else found(cls, name, path, target)
+
+
+machinery.PathFinder.find_spec = classmethod(find_spec)
+"""
+
+
+@pytest.fixture
+def without_torch(tmp_path: Path) -> str:
+    """A PYTHONPATH on which Python finds no torch, as where the extra is not installed."""
+    folder = tmp_path / "without_torch"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(WITHOUT_TORCH)
+    return str(folder)
+
+
+def test_without_torch_it_says_what_to_install(without_torch: str, tmp_path: Path) -> None:
+    project = project_in(tmp_path / "project", SUITE)
+    for policy in ("dqn", "ppo"):
+        refused = whet("train", "--agent", "test-executor", "--policy", policy, cwd=project, PYTHONPATH=without_torch)
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert "Training needs torch, which is not installed." in refused.stderr
+        assert "pip install 'whet[deep]'" in refused.stderr
+        assert "Traceback" not in refused.stderr
+    assert not (project / ".whet").exists()
+
+
+def test_a_warm_start_needs_no_extra_and_decides_the_first_run(without_torch: str, tmp_path: Path) -> None:
+    chosen = EXECUTOR_ONLY + '[tool.whet.policies]\ntest-executor = "warm-start"\n'
+    project = project_in(tmp_path / "project", SUITE, chosen)
+    refused = whet("run", cwd=project, PYTHONPATH=without_torch)
+    assert refused.returncode == 2
+    assert "Make it: whet train --agent test-executor --policy warm-start" in refused.stderr
+    made = whet("train", "--agent", "all", "--policy", "warm-start", cwd=project, PYTHONPATH=without_torch)
+    assert made.returncode == 0, made.stderr
+    assert "fleet-commander begins cold" in made.stdout
+    assert 'test-executor = "warm-start"' in made.stdout
+    assert whet("run", cwd=project, PYTHONPATH=without_torch).returncode == 0
+    told = json.loads(whet("explain", "--format", "json", cwd=project).stdout)
+    decision = next(each for each in told if each["agent"] == "test-executor")
+    assert decision["policy"] == "warm-start"
+    chances = {each["action"]: each["probability"] for each in decision["alternatives"]}
+    assert max(chances.values()) > 2 / len(chances)  # it has a view before it has seen anything here
 
 
 def test_a_line_of_settings_lets_the_trained_policy_decide(tmp_path: Path) -> None:
@@ -83,6 +132,12 @@ def test_a_line_of_settings_lets_the_trained_policy_decide(tmp_path: Path) -> No
     assert (project / "net.onnx").stat().st_size > 1000
     assert "nothing else" in whet("export", "--onnx", "net.onnx", "history.whet", cwd=project).stderr
 
+    ppo = ("export", "--onnx", "ppo.onnx", "--agent", "test-executor", "--policy", "ppo")
+    assert "whet train --agent test-executor --policy ppo" in whet(*ppo, cwd=project).stderr
+    whet("train", "--agent", "test-executor", "--policy", "ppo", "--steps", "264", cwd=project)
+    assert "the actions' preferences out" in whet(*ppo, cwd=project).stderr
+    assert (project / "ppo.onnx").stat().st_size > 1000
+
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
@@ -92,6 +147,11 @@ def test_a_line_of_settings_lets_the_trained_policy_decide(tmp_path: Path) -> No
         (("--agent", "test-executor", "--from", "history"), "whet run"),
         (("--agent", "test-executor", "--from", "nothing.json"), "nothing.json cannot be read"),
         (("--agent", "test-executor", "--resume"), "Leave out --resume"),
+        (("--agent", "test-executor", "--keep"), "Train first without --keep"),
+        (("--agent", "test-executor", "--from", "history", "--curriculum"), "Leave out --curriculum"),
+        (("--policy", "warm-start"), "--agent all"),
+        (("--agent", "all", "--policy", "warm-start", "--steps", "100"), "without --steps"),
+        (("--agent", "all", "--from", "nothing.json"), "Name that one"),
     ],
 )
 def test_what_cannot_be_trained_says_why(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:

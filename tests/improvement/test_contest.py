@@ -9,16 +9,7 @@ from tests.improvement.test_evaluation import PROFILE, world
 from whet.bootstrap.contest import verdict
 from whet.core.errors import WhetError
 from whet.improvement.contest import Rules, Share, against, contest
-from whet.improvement.evaluation import (
-    Course,
-    Reliability,
-    WorldReport,
-    calibration_error,
-    expected_error,
-    judge,
-    pooled,
-    reliability,
-)
+from whet.improvement.evaluation import Course, WorldReport, judge
 
 
 def report(thompson: float, dqn: float) -> WorldReport:
@@ -61,17 +52,3 @@ def test_nobody_is_judged_on_what_they_were_trained_on(tmp_path: Path) -> None:
     rules = Rules(PROFILE, {}, Course(), 256, tmp_path)
     with pytest.raises(WhetError, match="by-hand/regression-risk-analyzer would be judged by who was trained on it"):
         list(contest([world()], [world()], rules))
-
-
-def test_pooled_reliability_is_that_of_all_decisions_together() -> None:
-    random = np.random.default_rng(3)
-    lives = [(random.random(200), (random.random(200) < 0.6).astype(float)) for _ in range(3)]
-    together = pooled([reliability(confidence, right) for confidence, right in lives])
-    confidence, right = (np.concatenate(column) for column in zip(*lives, strict=True))
-    assert expected_error(together) == pytest.approx(calibration_error(confidence, right))
-    assert sum(each.decisions for each in together) == 600
-
-
-def test_too_sure_here_and_too_modest_there_is_calibrated_together() -> None:
-    sure, modest = (Reliability(decisions=10, confidence=0.55, right=right) for right in (0.45, 0.65))
-    assert expected_error(pooled([[sure], [modest]])) == pytest.approx(0.0)

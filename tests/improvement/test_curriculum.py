@@ -1,5 +1,7 @@
 """The next world is where most is being learned."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from benchmarks.curriculum import visits
@@ -40,6 +42,22 @@ def test_what_improves_is_practised_and_the_rest_now_and_then() -> None:
 def test_while_nothing_is_known_all_are_tried() -> None:
     made = curriculum(one=[], two=[])
     assert {made.next() for _ in range(50)} == {"one", "two"}
+
+
+def test_saved_it_goes_on_with_the_same_choices(tmp_path: Path) -> None:
+    made = curriculum(up=[0.1, 0.2, 0.5, 0.6], same=[0.5] * 4)
+    made.observe("same", 0.9)
+    made.next()
+    made.save(tmp_path / "saved.json")
+    opened = Curriculum(("up", "same"), seed=99, window=3, exploring=0.2)
+    opened.go_on_from(tmp_path / "saved.json")
+    assert opened.visits == made.visits == {"up": 4, "same": 5}
+    assert [opened.next() for _ in range(50)] == [made.next() for _ in range(50)]
+    with pytest.raises(RefusedInput, match="other tasks"):
+        Curriculum(("up",), seed=0).go_on_from(tmp_path / "saved.json")
+    (tmp_path / "saved.json").write_text((tmp_path / "saved.json").read_text()[:-9])
+    with pytest.raises(RefusedInput, match="no curriculum's"):
+        opened.go_on_from(tmp_path / "saved.json")
 
 
 def test_nonsense_is_refused() -> None:

@@ -4,11 +4,10 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from tests.cli.command_line import whet
 
-from whet.improvement.evaluation import Course, calibration_error, judge, spots
+from whet.improvement.evaluation import Course, judge, spots
 from whet.improvement.world import Context, World, save
 from whet.rewards import profile
 
@@ -96,14 +95,6 @@ def test_learning_finds_the_best_actions() -> None:
         assert learned.curve.accuracy[-1] > learned.curve.accuracy[0] - 0.05
         # a random policy would lose (30 - 24.67 + 30 - 15) / 2 a decision
         assert 0.0 < learned.regret < 400 * 10.17 / 2
-
-
-def test_calibration_error_by_hand() -> None:
-    confidence = np.array([0.95, 0.95, 0.15, 0.15])
-    right = np.array([1.0, 0.0, 0.0, 0.0])
-    # bin 0.9: |0.95 - 0.5| for two; bin 0.1: |0.15 - 0| for two
-    assert calibration_error(confidence, right) == pytest.approx((2 * 0.45 + 2 * 0.15) / 4)
-    assert calibration_error(np.array([1.0, 1.0]), np.array([1.0, 1.0])) == 0.0
 
 
 def test_eval_reports_the_decision_accuracy(tmp_path: Path) -> None:

@@ -13,11 +13,12 @@ from whet.agents.catalogue import agent_named
 from whet.core.errors import WhetError
 from whet.core.records import ActionKind, Decision, Experience, Reward
 from whet.improvement.environment import WorldEnvironment
-from whet.improvement.training import Progress, subject_of
+from whet.improvement.training import Progress
 from whet.improvement.training import train as training
 from whet.improvement.training_learners import open_learner
 from whet.improvement.training_record import Order, TrainingFolder
 from whet.improvement.training_scenes import of_history, of_worlds
+from whet.improvement.training_subject import subject_of
 
 SCENES = of_worlds([world()], PROFILE, {})
 RISK = agent_named("regression-risk-analyzer")

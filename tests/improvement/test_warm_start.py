@@ -1,50 +1,55 @@
 """What other worlds taught is where a new one begins."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
-from benchmarks.warm_start import _config as config
-from benchmarks.warm_start import _room as room_of
 from benchmarks.warm_start import reached
+from tests.improvement.test_evaluation import PROFILE, world
 
-from whet.improvement.warm_start import Room, begin_from, curve, pretrained, reptile
+from whet.core.errors import WhetError
+from whet.improvement.lives import Course, live
+from whet.improvement.spots import spots
+from whet.improvement.warm_start import learned_prior
 from whet.improvement.world import shipped
-from whet.policies.deep.dqn import DQN
+from whet.policies.warm_start import WarmStart
+
+BY_HAND = spots(world(), PROFILE, {})
 
 
-@pytest.fixture(scope="module")
-def rooms() -> dict[str, Room]:
-    return {world.project: room_of(world) for world in shipped() if world.agent == "regression-risk-analyzer"}
+def test_a_prior_by_hand() -> None:
+    """30, 15 and 29 are 5.33, −9.67 and 4.33 from their mean: a unit of 6.85. 0 and 30 are 15 from theirs."""
+    prior = learned_prior("regression-risk-analyzer", {"by hand": BY_HAND})
+    first = np.sqrt((5.3333**2 + 9.6667**2 + 4.3333**2) / 3)
+    assert prior.unit == pytest.approx((first + 15.0) / 2, rel=1e-4)
+    churn, history = prior.actions["assess_by_churn"], prior.actions["assess_by_history"]
+    assert churn.mean == pytest.approx(1.0 / 2)  # one state of 1 unit, and one of doubt
+    assert churn.doubt == pytest.approx(np.sqrt((0.5**2 + 1.0) / 2))
+    assert (churn.states, history.states) == (1, 2)
+    assert history.mean == pytest.approx((-9.6667 / first - 1.0) / 3, rel=1e-4)
 
 
-def test_a_room_pays_what_was_recorded(rooms: dict[str, Room]) -> None:
-    room = rooms["shop"]
-    steps = room.live(DQN(config(room), 0), 50, np.random.default_rng(0))
-    for row, action, reward in zip(steps.observations, steps.actions, steps.rewards, strict=True):
-        spot = room.spots[int((room.rows == row).all(axis=1).argmax())]
-        recorded = spot.credits[room.actions[action]] / room.points
-        assert np.isclose(recorded, reward, atol=1e-5).any()
-    assert steps.terminated.all()
+def test_where_every_action_pays_the_same_there_is_nothing_to_begin_with() -> None:
+    even = [replace(BY_HAND[0], credits={name: np.array([3.3, 1.1]) for name in BY_HAND[0].means})]
+    with pytest.raises(WhetError, match="whet record --agent a"):
+        learned_prior("a", {"even": even})
 
 
-@pytest.mark.parametrize("practise", [pretrained, reptile])
-def test_a_held_out_project_begins_with_what_the_others_taught(practise: object, rooms: dict[str, Room]) -> None:
-    held_out, others = rooms["xmltodict-1.0.4"], [rooms[name] for name in ("cachetools-8.0.0", "toolz-1.2.0")]
-    assert callable(practise)
-    warm = practise(lambda: DQN(config(held_out), 3), others, 256, np.random.default_rng(1))
-    new, cold = DQN(config(held_out), 0), DQN(config(held_out), 0)
-    begin_from(new, warm)
-    assert (new.values(held_out.rows, held_out.masks) == warm.values(held_out.rows, held_out.masks)).all()
-    assert (new.steps, len(new.replay)) == (0, 0)
-    told = [curve(learner, held_out, 16, np.random.default_rng(2)) for learner in (new, cold)]
-    assert np.mean(told[0]) >= np.mean(told[1])
-    assert told[0][0] == 1.0
+def test_a_held_out_project_begins_better_and_ends_no_worse() -> None:
+    worlds = {w.project: w for w in shipped() if w.agent == "flaky-test-hunter"}
+    there = {name: spots(w, PROFILE, {}) for name, w in worlds.items()}
+    new = worlds["toolz-1.2.0"]
+    prior = learned_prior(new.agent, {name: mine for name, mine in there.items() if name != new.project})
+    course = Course(decisions=80, makers={"warm": lambda hierarchy, rng, _: WarmStart(prior, hierarchy, 0.1, rng)})
+    right = {
+        way: np.mean([live(way, new, there[new.project], course, seed).right for seed in range(4)], axis=0)
+        for way in ("thompson", "warm")
+    }
+    assert right["warm"][:20].mean() > right["thompson"][:20].mean() + 0.1
+    assert right["warm"][-20:].mean() >= right["thompson"][-20:].mean() - 0.1
 
 
 def test_when_the_bar_is_reached_and_kept() -> None:
-    cold = np.array([[0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0]])
-    warm = np.ones((1, 8))
-    assert reached({"cold": cold, "plain": warm, "reptile": np.zeros((1, 8))}) == {
-        "cold": 16,
-        "plain": 0,
-        "reptile": None,
-    }
+    cold = np.repeat([[0.0, 0.0, 1.0, 0.0, 1.0, 1.0, 1.0, 1.0]], 4, axis=0).T.reshape(1, -1)
+    assert reached({"thompson": cold, "warm-start": np.ones((1, 32))}) == {"thompson": 16, "warm-start": 0}
+    assert reached({"thompson": cold, "warm-start": np.zeros((1, 32))})["warm-start"] is None

@@ -12,6 +12,7 @@ from whet.policies.exploration import schedule
 from whet.settings.model import Settings
 
 DEFAULT = "thompson"
+FAR = 2.0  # a mean deviation is exceeded twofold about once in ten by chance
 
 
 def course_of(settings: Settings, decisions: int, seeds: int) -> Course:
@@ -58,6 +59,7 @@ def _baselines(reports: Sequence[WorldReport]) -> list[dict[str, Any]]:
 
 
 def _says(names: Sequence[str], reports: Sequence[WorldReport]) -> list[str]:
+    honesty = [f"{name}: {_honesty(name, reports)}." for name in names]
     rivals = {name: against(DEFAULT, name, reports) for name in names if name != DEFAULT}
     lines = [f"{name}: {_word(told)}." for name, told in rivals.items()]
     for agent in sorted({report.agent for report in reports}):
@@ -73,7 +75,19 @@ def _says(names: Sequence[str], reports: Sequence[WorldReport]) -> list[str]:
         if deep
         else "no deep policy has been shown to be better"
     )
-    return [*lines, f"The default is {DEFAULT}: {told}."]
+    return [*lines, *honesty, f"The default is {DEFAULT}: {told}."]
+
+
+def _honesty(name: str, reports: Sequence[WorldReport]) -> str:
+    """World by world there are few facts: an error says something only where it is well above what chance does."""
+    told = standing(name, reports)
+    worlds = [(r.world, each) for r in reports for each in r.learned if each.policy == name]
+    off = [world for world, each in worlds if each.calibration_error > FAR * each.chance_error]
+    where = ", ".join(off) if off else "no world"
+    return (
+        f"confidence is off by {told.calibration_error:.3f} over {told.decisions:,} decisions (by chance alone, "
+        f"perfectly calibrated: {told.chance_error:.3f}); by more than {FAR:.0f} times what chance does in {where}"
+    )
 
 
 def _lives(name: str, reports: Sequence[WorldReport]) -> list[float]:

@@ -5,20 +5,22 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
-from whet.agents.catalogue import AnyAgent, agent_named
+from whet.agents.catalogue import AGENTS, AnyAgent, agent_named
 from whet.bootstrap.assembly import MODELS, new_seed, valuing
 from whet.bootstrap.site import Site
+from whet.bootstrap.training_worlds import WORLD, worlds_from
 from whet.core.errors import WhetError
 from whet.improvement.cases import Case, is_case_file, read_cases
 from whet.improvement.cases_running import Live, Runner
-from whet.improvement.training import Subject, subject_of
 from whet.improvement.training_cases import digest, subject_of_cases, told, trained_on
-from whet.improvement.training_learners import Policy
+from whet.improvement.training_learners import BATCH, Policy
 from whet.improvement.training_record import Order, TrainingFolder
-from whet.improvement.training_scenes import Scenes, of_history, of_worlds
-from whet.improvement.world import World, load, load_all, shipped
+from whet.improvement.training_scenes import NothingToTrainOn, Scenes, of_history, of_worlds
+from whet.improvement.training_subject import subject_of
+from whet.improvement.training_under_way import Trainee
+from whet.policies.deep.batched import worth_batching
 
-WORLD, HISTORY, CASES = "world", "history", "cases"
+HISTORY, CASES, ALL = "history", "cases", "all"
 
 
 class Asked(NamedTuple):
@@ -28,12 +30,20 @@ class Asked(NamedTuple):
     policy: Policy | None
     steps: int
     out: Path | None
+    curriculum: bool = False
+    keep: bool = False
 
 
 class Ready(NamedTuple):
-    subject: Subject
-    order: Order
-    folder: TrainingFolder
+    """`said`: what people should know before it begins."""
+
+    trainees: Sequence[Trainee]
+    said: tuple[str, ...] = ()
+
+
+class _Lesson(NamedTuple):
+    scenes: Scenes
+    worlds: dict[str, Scenes]  # the same, world by world, where it comes from worlds
 
 
 @contextmanager
@@ -44,18 +54,71 @@ def prepared(site: Site, asked: Asked) -> Iterator[Ready]:
             yield ready
         return
     if asked.agent is None:
-        raise WhetError("Whose policy is to be trained?", "Name an agent: --agent test-executor")
+        raise WhetError("Whose policy is to be trained?", "Name an agent: --agent test-executor, or --agent all")
     if asked.service is not None:
         raise WhetError("Only test cases are executed against a service.", "Leave out --service, or give --from FILE.")
-    scenes = scenes_from(site, agent_named(asked.agent), asked.source)
-    order, folder = _order(site, asked, scenes.agent, asked.policy or "dqn", scenes.sources, scenes.digest)
-    yield Ready(subject_of(scenes, order), order, folder)
+    if asked.curriculum and asked.source == HISTORY:
+        raise WhetError("A curriculum chooses between worlds, and a history is one.", "Leave out --curriculum.")
+    yield _all(site, asked) if asked.agent == ALL else _one(site, asked, asked.agent)
+
+
+def _one(site: Site, asked: Asked, agent: str) -> Ready:
+    lesson = _lesson(site, agent_named(agent), asked.source)
+    return Ready([_trainee(site, asked, lesson, ())])
+
+
+def _all(site: Site, asked: Asked) -> Ready:
+    """Every agent that there is something to train on."""
+    if asked.source not in (WORLD, HISTORY):
+        raise WhetError(f"{asked.source} is a world of one agent.", "Name that one instead of --agent all.")
+    lessons, said = [], []
+    for agent in AGENTS.values():
+        try:
+            lessons.append(_lesson(site, agent, asked.source))
+        except NothingToTrainOn as error:
+            said.append(f"{agent.name} is left out. {error}")
+    if not lessons:
+        raise WhetError("There is nothing to train any agent on.", "Visit the project first: whet run")
+    names, (batched, why) = tuple(each.scenes.agent for each in lessons), _batched(asked, len(lessons))
+    said.append(f"{len(names)} agents improve {'as one computation' if batched else 'one by one'}: {why}.")
+    return Ready([_trainee(site, asked, each, names if batched else ()) for each in lessons], tuple(said))
+
+
+def _batched(asked: Asked, agents: int) -> tuple[bool, str]:
+    if asked.policy == "ppo":
+        return False, "only networks of DQN can be put together"
+    if asked.keep:
+        return False, "each holds on to what it learned before by itself"
+    if worth_batching(BATCH, agents):
+        return True, "measured to be faster (docs/together.md)"
+    return False, f"one computation was not measured to be faster for {agents} at a batch of {BATCH} (docs/together.md)"
+
+
+def _lesson(site: Site, agent: AnyAgent, source: str) -> _Lesson:
+    if source == HISTORY:
+        return _Lesson(_measured_here(site, agent), {})
+    how, worlds = valuing(site.settings), worlds_from(site, agent, source)
+    apart = {world.name: of_worlds([world], how.profile, how.weights) for world in worlds}
+    return _Lesson(of_worlds(worlds, how.profile, how.weights), apart)
+
+
+def _trainee(site: Site, asked: Asked, lesson: _Lesson, together: tuple[str, ...]) -> Trainee:
+    scenes = lesson.scenes
+    out = asked.out / scenes.agent if asked.out is not None and asked.agent == ALL else asked.out
+    changes = {"curriculum": asked.curriculum, "keep": asked.keep, "together": together}
+    order, folder = _order(
+        site, asked._replace(out=out), scenes.agent, asked.policy or "dqn", scenes.sources, scenes.digest
+    )
+    order = order.model_copy(update=changes)
+    return Trainee(subject_of(scenes, order, lesson.worlds if order.curriculum else None), order, folder)
 
 
 @contextmanager
 def _cases(site: Site, asked: Asked) -> Iterator[Ready]:
     if asked.agent is not None or asked.policy == "dqn":
         raise WhetError("Test cases are learned by PPO, for no agent.", "Leave out --agent and --policy.")
+    if asked.curriculum or asked.keep:
+        raise WhetError("Test cases are one world, learned anew.", "Leave out --curriculum and --keep.")
     cases = read_cases(Path(asked.source))
     if asked.service is None:
         chosen, runner = trained_on(cases, None)
@@ -68,34 +131,7 @@ def _cases(site: Site, asked: Asked) -> Iterator[Ready]:
 
 def _ready_for_cases(site: Site, asked: Asked, chosen: Sequence[Case], runner: Runner) -> Ready:
     order, folder = _order(site, asked, CASES, "ppo", (told(chosen),), digest(chosen))
-    return Ready(subject_of_cases(chosen, runner, order), order, folder)
-
-
-def scenes_from(site: Site, agent: AnyAgent, source: str) -> Scenes:
-    if source == HISTORY:
-        return _measured_here(site, agent)
-    worlds = training_worlds(site, agent) if source == WORLD else [_of(agent, load(Path(source)))]
-    how = valuing(site.settings)
-    return of_worlds(worlds, how.profile, how.weights)
-
-
-def training_worlds(site: Site, agent: AnyAgent) -> Sequence[World]:
-    """Those recorded in this project, and of those that come with Whet the ones that count for no proof."""
-    known = [world for world in shipped() if world.used_for_tuning]
-    known += load_all(sorted((site.state_dir / "worlds").glob("*.json")))
-    found = [world for world in known if world.agent == agent.name]
-    if not found:
-        raise WhetError(
-            f"There is no world of {agent.name} to train on.",
-            f"Record one: whet record --agent {agent.name}; or train on its visits: --from history",
-        )
-    return found
-
-
-def _of(agent: AnyAgent, world: World) -> World:
-    if world.agent != agent.name:
-        raise WhetError(f"{world.name} is a world of {world.agent}.", f"Give one of {agent.name}, or another --agent.")
-    return world
+    return Ready([Trainee(subject_of_cases(chosen, runner, order), order, folder)])
 
 
 def _measured_here(site: Site, agent: AnyAgent) -> Scenes:
@@ -117,6 +153,7 @@ def _order(
         policy=policy,
         seed=seed,
         steps=asked.steps,
+        checkpoint_steps=settings.training.save_every,
         discount=settings.q_learning.discount_factor,
         source=asked.source,
         sources=tuple(sources),

@@ -105,12 +105,33 @@ def _tell(told: dict[str, Any]) -> None:
             share(p["at_first"]),
             share(p["at_last"]),
             f"{p['calibration_error']:.3f}",
+            f"{p['chance_error']:.3f}",
+            f"{p['decisions']:,}",
         )
         for p in told["policies"]
     ]
-    rows += [(b["policy"], share(b["whole"]), "", "", "", "") for b in told["baselines"]]
-    columns = ("policy", "right, of all", f"against {told['default']}", "at first", "at last", "calibration error")
+    rows += [(b["policy"], share(b["whole"]), "", "", "", "", "", "") for b in told["baselines"]]
+    columns = (
+        "policy", "right, of all", f"against {told['default']}", "at first", "at last", "calibration error",
+        "by chance", "decisions",
+    )  # fmt: skip
     lives = f"{told['decisions']} decisions in each of {len(told['worlds'])} worlds, {told['seeds']} seeds"
     table(f"Right decisions: {lives}", columns, rows)
+    _tell_worlds(told)
     for line in told["says"]:
         say(line)
+
+
+def _tell_worlds(told: dict[str, Any]) -> None:
+    """A world has one or two states: few facts, however many decisions, so that chance alone does much."""
+    names = [p["policy"] for p in told["policies"]]
+    rows = []
+    for world in told["worlds"]:
+        errors = {p["policy"]: f"{p['calibration_error']:.3f} ({p['chance_error']:.3f})" for p in world["learned"]}
+        rows.append((world["world"], world["states"], *(errors.get(name, "") for name in names)))
+    each = f"{told['decisions'] * told['seeds']:,} decisions each"
+    table(
+        f"Calibration error (that of a perfectly calibrated policy, by chance): {each}",
+        ("world", "states", *names),
+        rows,
+    )

@@ -4,6 +4,7 @@ import os
 import sys
 from datetime import timedelta
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -34,6 +35,7 @@ from whet.store.sheets import SqlSheets
     "--onnx", metavar="FILE", type=click.Path(path_type=Path), help="Instead, the trained network of --agent."
 )
 @click.option("--agent", metavar="NAME", help="Whose network; only with --onnx.")
+@click.option("--policy", type=click.Choice(["dqn", "ppo"]), help="Which network; only with --onnx.  [default: dqn]")
 @project_option()
 @format_option()
 def export(
@@ -44,6 +46,7 @@ def export(
     with_map: bool,
     onnx: Path | None,
     agent: str | None,
+    policy: Literal["dqn", "ppo"] | None,
     project: Path,
     form: str,
 ) -> None:
@@ -56,15 +59,15 @@ def export(
       whet export --branch main --since 90 - | ssh ci "cat > history.whet"
       whet merge history.whet       on the other side
     With --onnx it writes a network that `whet train` made, for any ONNX runtime:
-      whet export --onnx executor.onnx --agent test-executor
+      whet export --onnx executor.onnx --agent test-executor --policy ppo
     """
-    if onnx is not None or agent is not None:
+    if onnx is not None or agent is not None or policy is not None:
         if onnx is None or agent is None or file or out or branch or since is not None:
             raise WhetError(
                 "A network and a history do not go into one file.",
                 "Give --onnx FILE and --agent NAME together, and nothing else.",
             )
-        _export_network(open_site(project), agent, onnx, form)
+        _export_network(open_site(project), agent, policy or "dqn", onnx, form)
         return
     target = _target(file, out)
     if target == "-" and form == "json":
@@ -82,20 +85,24 @@ def export(
     click.echo(f"Exported {runs} with {done.results:,} results{'' if target == '-' else f' to {target}'}.", err=True)
 
 
-def _export_network(site: Site, agent: str, path: Path, form: str) -> None:
+def _export_network(site: Site, agent: str, policy: Literal["dqn", "ppo"], path: Path, form: str) -> None:
     require("Exporting a network", EXPORTING)
     from whet.policies.deep.export import export_onnx
 
-    folder = site.state_dir / MODELS / agent_named(agent).name / "dqn" / "learner"
+    folder = site.state_dir / MODELS / agent_named(agent).name / policy / "learner"
     if not folder.exists():
         raise WhetError(
-            f"There is no trained DQN of {agent} in this project.", f"Train one: whet train --agent {agent}"
+            f"There is no trained {policy.upper()} of {agent} in this project.",
+            f"Train one: whet train --agent {agent} --policy {policy}",
         )
-    export_onnx(folder, path)
+    export_onnx(folder, path, policy)
     if form == "json":
-        dump({"file": str(path), "agent": agent, "policy": "dqn"})
-    else:
-        click.echo(f"Exported the DQN of {agent} to {path}: one row of a state in, the actions' values out.", err=True)
+        dump({"file": str(path), "agent": agent, "policy": policy})
+        return
+    told = "values" if policy == "dqn" else "preferences"
+    click.echo(
+        f"Exported the {policy.upper()} of {agent} to {path}: one row of a state in, the actions' {told} out.", err=True
+    )
 
 
 def _target(file: str | None, out: str | None) -> str:

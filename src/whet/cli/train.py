@@ -1,4 +1,4 @@
-"""whet train: a deep policy, from recorded worlds or from what this project's visits measured."""
+"""whet train: a policy, from recorded worlds or from what this project's visits measured."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -13,17 +13,19 @@ from rich.progress import Progress as Bar
 from whet.bootstrap.site import make_state_dir, open_site
 from whet.cli.options import format_option, project_option
 from whet.cli.output import dump, say
+from whet.cli.train_warm import refuse_beside_warm_start, tell_warm_starts
 from whet.core.text import printable
 from whet.policies.deep.extra import TRAINING, require
 
 if TYPE_CHECKING:  # it imports Gymnasium, which only training needs
     from whet.bootstrap.training import Ready
+    from whet.improvement.training_record import Order, TrainingFolder
 
-Policy = Literal["dqn", "ppo"]
+Policy = Literal["dqn", "ppo", "warm-start"]
 
 
 @click.command()
-@click.option("--agent", metavar="NAME", help="Whose policy to train; not needed for a file of test cases.")
+@click.option("--agent", metavar="NAME|all", help="Whose policy to train; not needed for a file of test cases.")
 @click.option(
     "--from",
     "source",
@@ -35,9 +37,24 @@ Policy = Literal["dqn", "ppo"]
 @click.option(
     "--service", metavar="URL", help="Where test cases are executed; their outcomes are what is learned from."
 )
-@click.option("--policy", type=click.Choice(["dqn", "ppo"]), help="How it learns.  [default: dqn; test cases: ppo]")
-@click.option("--steps", type=click.IntRange(8, 10**8), default=8000, show_default=True, help="How many decisions.")
+@click.option(
+    "--policy",
+    type=click.Choice(["dqn", "ppo", "warm-start"]),
+    help="How it learns. warm-start: tables that begin with what other projects taught; done at once, needs no extra."
+    "  [default: dqn; test cases: ppo]",
+)
+@click.option("--steps", type=click.IntRange(8, 10**8), help="How many decisions.  [default: settings, 8000]")
 @click.option("--seed", type=click.IntRange(0, 2**32 - 1), help="Equal seeds give equal weights.  [default: settings]")
+@click.option(
+    "--curriculum/--no-curriculum",
+    default=None,
+    help="Practise the world where most is being learned, so that easy ones come first.  [default: settings, no]",
+)
+@click.option(
+    "--keep",
+    is_flag=True,
+    help="Begin with the policy trained before, and hold on to what it knows (EWC) while learning this.",
+)
 @click.option("--resume", is_flag=True, help="Go on where a training of the same kind stopped, or was stopped.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder to write.  [default: .whet/models/AGENT/POLICY]")
 @project_option()
@@ -47,46 +64,68 @@ def train(
     source: str,
     service: str | None,
     policy: Policy | None,
-    steps: int,
+    steps: int | None,
     seed: int | None,
+    curriculum: bool | None,
+    keep: bool,
     resume: bool,
     out: Path | None,
     project: Path,
     form: str,
 ) -> None:
-    """Train a deep policy for an agent; a line in [tool.whet.policies] puts it to use.
+    """Train a policy for an agent; a line in [tool.whet.policies] puts it to use.
 
     \b
     Worlds that count as proof (whet eval, whet bench) are not trained on. Everything is saved
     every 2,000 steps: whatever ends the process, --resume goes on from there to the same weights.
-      whet train --agent test-executor
-      whet train --agent test-executor --from history --policy ppo --steps 20000
+      whet train --agent all --policy warm-start       a new project's first minute
+      whet train --agent test-executor                 a network, from recorded worlds
+      whet train --agent test-executor --from history --keep
+                                                       then this project, without forgetting those
+      whet train --agent all --curriculum              side by side, easy worlds first
       whet train --from cases.json --service http://127.0.0.1:8000
       tensorboard --logdir .whet/models
     """
+    site = open_site(project, seed=seed)
+    out = None if out is None else out.absolute()
+    if policy == "warm-start":
+        refuse_beside_warm_start(agent, service, steps, curriculum, keep, resume)
+        tell_warm_starts(site, str(agent), source, out, form)
+        return
     require("Training", TRAINING)
     from whet.bootstrap.training import Asked, prepared
 
-    site = open_site(project, seed=seed)
-    asked = Asked(agent, source, service, policy, steps, None if out is None else out.absolute())
+    training = site.settings.training
+    chosen = training.curriculum if curriculum is None and source == "world" else bool(curriculum)
+    asked = Asked(agent, source, service, policy, steps or training.steps, out, chosen, keep)
     with prepared(site, asked) as ready:
         make_state_dir(site.state_dir)
+        for line in ready.said if form == "text" else ():
+            say(printable(line, 400))
         told = _train(ready, resume, quiet=form == "json")
     if form == "json":
-        dump(told)
+        dump(told[0] if agent != "all" else {"schema_version": 1, "said": list(ready.said), "agents": told})
     else:
-        _tell(told, put_to_use=out is None and agent is not None)
+        for each in told:
+            _tell(each, put_to_use=out is None and agent is not None)
 
 
-def _train(ready: "Ready", resume: bool, quiet: bool) -> dict[str, Any]:
-    from whet.improvement.training import train as training
+def _train(ready: "Ready", resume: bool, quiet: bool) -> list[dict[str, Any]]:
+    from whet.improvement.training import train_all
+
+    orders = [trainee.order for trainee in ready.trainees]
+    what = f"{orders[0].agent if len(orders) == 1 else f'{len(orders)} agents'} {orders[0].policy}"
+    with _bar(what, orders[0].steps, quiet) as advance:
+        for progress in train_all(ready.trainees, resume=resume):
+            advance(progress.steps, progress.row.get("episode_reward") if len(orders) == 1 else None)
+    return [_made(trainee.order, trainee.folder) for trainee in ready.trainees]
+
+
+def _made(order: "Order", folder: "TrainingFolder") -> dict[str, Any]:
+    """What was trained, with its picture."""
     from whet.improvement.training_record import CURVES
     from whet.reports.training_curves import render_training
 
-    order, folder = ready.order, ready.folder
-    with _bar(f"{order.agent} {order.policy}", order.steps, quiet) as advance:
-        for progress in training(ready.subject, order, folder, resume=resume):
-            advance(progress.steps, progress.row.get("episode_reward"))
     rows, picture = folder.rows(), folder.path / CURVES
     about = f"{order.policy}, seed {order.seed}, trained on {', '.join(order.sources)}."
     picture.write_text(render_training(f"Training {order.agent}", about, rows), encoding="utf-8")
@@ -95,6 +134,7 @@ def _train(ready: "Ready", resume: bool, quiet: bool) -> dict[str, Any]:
         "schema_version": 1, "agent": order.agent, "policy": order.policy, "seed": order.seed,
         "steps": int(rows[-1]["step"]), "trained_on": list(order.sources), "digest": order.digest,
         "folder": str(folder.path), "curves": str(picture), "measures": last,
+        "practised": folder.practised(),
     }  # fmt: skip
 
 
@@ -120,6 +160,9 @@ def _tell(told: dict[str, Any], put_to_use: bool) -> None:
         f"Trained {policy} for {agent} in {told['steps']:,} steps (seed {told['seed']}) on "
         f"{printable(', '.join(told['trained_on']), 400)}{earned}."
     )
+    if told["practised"]:
+        often = ", ".join(f"{name} {times}" for name, times in told["practised"].items())
+        say(f"Visits chosen by learning progress: {printable(often, 400)}.")
     say(f"Curves: {told['curves']}\nTensorBoard: tensorboard --logdir {told['folder']}")
     if put_to_use:
         say(f'Use it, in pyproject.toml:\n[tool.whet.policies]\n{agent} = "{policy}"')

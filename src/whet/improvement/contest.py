@@ -5,7 +5,7 @@ begin with what they learned on the worlds used for tuning; the tables begin emp
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -15,20 +15,16 @@ from whet.agents.catalogue import agent_named
 from whet.core.errors import WhetError
 from whet.core.ports import Policy
 from whet.core.records import Record
-from whet.improvement.evaluation import (
-    Course,
-    Curve,
-    Reliability,
-    WorldReport,
-    expected_error,
-    half_width,
-    judge,
-    pooled,
-)
-from whet.improvement.training import subject_of, train
+from whet.improvement.evaluation import judge
+from whet.improvement.evaluation_records import Curve, WorldReport
+from whet.improvement.intervals import half_width
+from whet.improvement.lives import Course
+from whet.improvement.reliability import Reliability, chance_error, expected_error, pooled
+from whet.improvement.training import train
 from whet.improvement.training_learners import Policy as Deep
 from whet.improvement.training_record import Order, TrainingFolder
 from whet.improvement.training_scenes import of_worlds
+from whet.improvement.training_subject import subject_of
 from whet.improvement.world import World
 from whet.policies.deep.deciding import DeepPolicy
 from whet.policies.deep.encoding import Encoder
@@ -59,7 +55,9 @@ class Standing(Record):
     whole: Share = Field(description="of all decisions")
     at_first: Share = Field(description="before the project has shown anything")
     at_last: Share = Field(description="of the last 100 decisions")
-    calibration_error: float
+    calibration_error: float = Field(description="of all worlds together")
+    chance_error: float = Field(description="of a perfectly calibrated policy that decided as often on the same states")
+    decisions: int
     reliability: tuple[Reliability, ...]
     curve: Curve
 
@@ -90,9 +88,14 @@ def trained(worlds: Sequence[World], rules: Rules) -> dict[str, Maker]:
 
     opinions = {kind: [opinion(kind, seed) for seed in range(rules.course.seeds)] for kind in DEEP}
 
+    return makers_of(opinions, encoder, rules.course)
+
+
+def makers_of(opinions: Mapping[Deep, Sequence[Opinion]], encoder: Encoder, course: Course) -> dict[str, Maker]:
     def maker(kind: Deep) -> Maker:
-        rate = rules.course.rates.learning
-        return lambda hierarchy, rng, seed: DeepPolicy(opinions[kind][seed], encoder, hierarchy, rate, rng)
+        return lambda hierarchy, rng, seed: DeepPolicy(
+            opinions[kind][seed], encoder, hierarchy, course.rates.learning, rng, course.calibration
+        )
 
     return {kind: maker(kind) for kind in DEEP}
 
@@ -106,10 +109,7 @@ def contest(training: Sequence[World], judged: Sequence[World], rules: Rules) ->
     for agent in sorted({world.agent for world in judged}):
         own = [world for world in training if world.agent == agent]
         makers = trained(own, rules) if own else {}
-        course = Course(
-            decisions=rules.course.decisions, seeds=rules.course.seeds, rates=rules.course.rates,
-            schedule=rules.course.schedule, policies=("thompson", "epsilon-greedy", *makers), makers=makers,
-        )  # fmt: skip
+        course = replace(rules.course, policies=("thompson", "epsilon-greedy", *makers), makers=makers)
         for world in judged:
             if world.agent == agent:
                 yield judge(world, rules.profile, rules.weights, course)
@@ -126,6 +126,8 @@ def standing(policy: str, reports: Sequence[WorldReport]) -> Standing:
         at_first=_share([each.untrained_accuracy for each in lived]),
         at_last=_share([each.accuracy for each in lived]),
         calibration_error=expected_error(told),
+        chance_error=chance_error(told),
+        decisions=sum(each.decisions for each in told),
         reliability=told,
         curve=Curve(
             decisions=lived[0].curve.decisions,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from whet.improvement.cases import Case, label, require_executable, require_outcomes, split
 from whet.improvement.cases_environment import CANDIDATES, CaseEnvironment
 from whet.improvement.cases_running import Recorded, Runner
-from whet.improvement.training import Subject
 from whet.improvement.training_record import Order
+from whet.improvement.training_subject import Subject
 
 # Of the cases; what is learned is judged on those.
 HELD_OUT = 1 / 3

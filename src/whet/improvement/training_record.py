@@ -1,24 +1,30 @@
 """What training keeps in its folder: what it was asked for, the learner, and what was measured on the way.
 
-`training.json` · `checkpoint/` (under way) · `learner/` (the artefact that policies use, written when training is done)
-· `measures.jsonl` · `tensorboard/` · `curves.html`
+`training.json` · `checkpoint/STEPS/` (the last two chapters, each whole or not there) · `learner/` (the artefact that
+policies use, written when training is done) · `kept/` (what it must not forget when it goes on elsewhere) ·
+`measures.jsonl` · `tensorboard/` · `curves.html`
 """
 
 import json
 import os
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field, ValidationError
 
 from whet.core.errors import WhetError
 from whet.core.records import Count, Record
+from whet.improvement.curriculum import visits_in
 from whet.improvement.training_learners import Policy
 
-ORDER, MEASURES, CURVES = "training.json", "measures.jsonl", "curves.html"
-CHECKPOINT, LEARNER, TENSORBOARD = "checkpoint", "learner", "tensorboard"
+if TYPE_CHECKING:  # it imports torch
+    from whet.policies.deep.ewc import Consolidation
+
+ORDER, MEASURES, CURVES, CURRICULUM = "training.json", "measures.jsonl", "curves.html", "curriculum.json"
+CHECKPOINT, LEARNER, KEPT, TENSORBOARD = "checkpoint", "learner", "kept", "tensorboard"
 Row = Mapping[str, float]
 
 
@@ -36,6 +42,9 @@ class Order(Record):
     source: str = Field(description="world, history, or the name of a file")
     sources: tuple[str, ...] = Field(description="what was found there")
     digest: str = Field(description="of every state and outcome that is trained on")
+    curriculum: bool = Field(False, description="worlds are chosen by learning progress")
+    keep: bool = Field(False, description="begins with what was learned before, and holds on to it")
+    together: tuple[str, ...] = Field((), description="agents whose networks improve as one computation")
 
 
 class TrainingFolder:
@@ -54,6 +63,41 @@ class TrainingFolder:
         for folder in (self.checkpoint, self.tensorboard):
             if folder.exists():
                 shutil.rmtree(folder)
+
+    @contextmanager
+    def saving(self, steps: int) -> Iterator[Path]:
+        """A place for one chapter, which counts when all of it is there. The chapter before it stays: of agents that
+        are trained side by side, another one may not have come further."""
+        whole = self.checkpoint / str(steps)
+        place = whole.with_name(f"{steps}.part")
+        for old in (place, whole):
+            shutil.rmtree(old, ignore_errors=True)
+        place.mkdir(parents=True)
+        yield place
+        place.replace(whole)
+        for earlier in sorted(self.chapters())[:-2]:
+            shutil.rmtree(self.checkpoint / str(earlier))
+
+    def saved(self, steps: int) -> Path:
+        return self.checkpoint / str(steps)
+
+    def chapters(self) -> set[int]:
+        """The steps after which everything was saved."""
+        return {int(path.name) for path in self.checkpoint.glob("*") if path.name.isdigit()}
+
+    def practised(self) -> Mapping[str, int]:
+        """How often a curriculum chose each world, until the last save; empty where there was none."""
+        chapters = self.chapters()
+        path = self.saved(max(chapters)) / CURRICULUM if chapters else None
+        return visits_in(path) if path is not None and path.exists() else {}
+
+    def keep(self, memory: "Consolidation") -> None:
+        memory.save(self.path / KEPT)
+
+    def kept(self) -> "Consolidation":
+        from whet.policies.deep.ewc import Consolidation
+
+        return Consolidation.open(self.path / KEPT)
 
     def begin(self, order: Order) -> None:
         self.path.mkdir(parents=True, exist_ok=True)

@@ -15,6 +15,10 @@ from whet.improvement.world import World
 from whet.rewards.profiles import Profile
 
 
+class NothingToTrainOn(WhetError):
+    """Of this agent nothing was recorded or measured yet."""
+
+
 @dataclass(frozen=True)
 class Draw:
     """One measured outcome: what the action was credited with, what it earned, and where that led (None: the end)."""
@@ -83,7 +87,7 @@ def of_history(agent: AnyAgent, experiences: Iterable[Experience]) -> Scenes:
     """Only what was measured: what was cut short teaches nothing, and what was never tried is not allowed."""
     taught = [each for each in experiences if not each.outcome.get("cut_short")]
     if not taught:
-        raise WhetError(
+        raise NothingToTrainOn(
             f"There is nothing to train {agent.name} on: the store has no experience of it.",
             "Visit the project first: whet run; or train on recorded worlds: whet train --from world",
         )

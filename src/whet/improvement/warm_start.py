@@ -1,107 +1,52 @@
-"""A new project does not begin at zero: what other projects' worlds taught is where its learner begins.
+"""What the worlds of other projects say about a new one: the prior that its agent begins with.
 
-    rooms = [Room(spots(world, profile, weights), actions, points=10.0) for world in of_other_projects]
-    warm = pretrained(lambda: DQN(config, seed=1), rooms, decisions=1600, random=rng)
-    begin_from(learner, warm)  # the new project's own
-
-Two ways to the first weights: plain training over all worlds, and Reptile (Nichol et al., 2018), which moves the
-weights towards where a short training on each single world takes them. docs/together.md says which one measured
-better.
+prior = learned_prior("test-executor", {world.name: spots(world, profile, weights) for world in of_other_projects})
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol, TypeVar
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from whet.improvement.evaluation import Spot
-from whet.policies.deep.encoding import Encoder
-from whet.policies.deep.learning import DeepLearner, Flags, Floats, Steps
+from whet.core.errors import WhetError
+from whet.improvement.intervals import Matrix
+from whet.improvement.spots import Spot
+from whet.policies.warm_start import Expected, Prior
+
+# With how many states "it pays like the others, give or take a unit" counts: few states must not look like a law.
+_DOUBTING_STATES = 1.0
 
 
-class Networked(DeepLearner, Protocol):
-    """A learner whose first weights can be given (DQN)."""
-
-    @property
-    def online(self) -> Any: ...
-    @property
-    def target(self) -> Any: ...
-
-
-L = TypeVar("L", bound=Networked)
-
-
-class Room:
-    """One world to practise in: each decision draws a recorded outcome, and ends the episode."""
-
-    def __init__(self, spots: Sequence[Spot], actions: Sequence[str], points: float) -> None:
-        """`points` are what a reward of 1 stands for; the same for all worlds that are learned together."""
-        encoder = Encoder(type(spots[0].state))
-        self.spots, self.actions, self.points, self.layout = list(spots), tuple(actions), points, encoder.layout
-        self.rows: Floats = np.stack([encoder.row(spot.state) for spot in spots])
-        self.masks: Flags = np.array([[name in spot.means for name in actions] for spot in spots])
-
-    def live(self, learner: DeepLearner, decisions: int, random: np.random.Generator) -> Steps:
-        """What happened in these many decisions; the learner is not told."""
-        places = random.integers(0, len(self.spots), decisions)
-        rows, masks = self.rows[places], self.masks[places]
-        acts = learner.act(rows, masks)
-        drawn = [
-            float(random.choice(self.spots[place].credits[self.actions[action]])) / self.points
-            for place, action in zip(places, acts.actions, strict=True)
-        ]
-        ended = np.ones(decisions, dtype=bool)
-        rewards = np.array(drawn, dtype=np.float32)
-        return Steps(rows, masks, acts.actions, acts.probabilities, rewards, rows, masks, ended, ~ended)
-
-    def accuracy(self, learner: DeepLearner) -> float:
-        """The share of spots in which what it thinks best is right."""
-        best = learner.values(self.rows, self.masks).argmax(axis=1)
-        return float(np.mean([s.right(self.actions[action]) for s, action in zip(self.spots, best, strict=True)]))
+def learned_prior(agent: str, worlds: Mapping[str, Sequence[Spot]]) -> Prior:
+    """The mean of each action over all states, drawn towards 0, and the deviation of states from it."""
+    states = [state for there in worlds.values() for state in map(_advantages, there) if any(state.values())]
+    if not states:
+        raise WhetError(
+            f"In every world of {agent} that is known all actions pay the same: there is nothing to begin with.",
+            f"Record another: whet record --agent {agent}",
+        )
+    units = [float(np.sqrt(np.mean(np.square(list(state.values()))))) for state in states]
+    found: dict[str, list[float]] = defaultdict(list)
+    for state, unit in zip(states, units, strict=True):
+        for name, advantage in state.items():
+            found[name].append(advantage / unit)
+    actions = {name: _expected(np.array(seen)) for name, seen in sorted(found.items())}
+    return Prior(agent=agent, unit=float(np.median(units)), actions=actions, sources=tuple(worlds))
 
 
-def pretrained(
-    make: Callable[[], L], rooms: Sequence[Room], decisions: int, random: np.random.Generator, at_once: int = 8
-) -> L:
-    """One learner that lives in all rooms, a few decisions in each in turn; `decisions` over all of them."""
-    learner = make()
-    for turn in range(decisions // at_once):
-        learner.learn(rooms[turn % len(rooms)].live(learner, at_once, random))
-    return learner
+def _expected(seen: Matrix) -> Expected:
+    weight = len(seen) + _DOUBTING_STATES
+    mean = float(seen.sum()) / weight
+    squares = float(np.square(seen - mean).sum()) + _DOUBTING_STATES
+    return Expected(mean=mean, doubt=float(np.sqrt(squares / weight)), states=len(seen))
 
 
-def reptile(
-    make: Callable[[], L], rooms: Sequence[Room], decisions: int, random: np.random.Generator,
-    inner: int = 64, rate: float = 0.3, at_once: int = 8,
-) -> L:  # fmt: skip
-    """Weights from which `inner` decisions in any room go far: θ ← θ + rate · (θ after these − θ), room after room."""
-    slow = make()
-    for turn in range(decisions // inner):
-        quick = make()
-        begin_from(quick, slow)
-        for _ in range(inner // at_once):
-            quick.learn(rooms[turn % len(rooms)].live(quick, at_once, random))
-        for mine, theirs in zip(_weights(slow), _weights(quick), strict=True):
-            mine.lerp_(theirs, rate)
-    return slow
+def _advantages(spot: Spot) -> dict[str, float]:
+    """What each action is credited with beyond the mean of all that were recorded there."""
+    means = {name: float(np.mean(found)) for name, found in spot.credits.items()}
+    centre = float(np.mean(list(means.values())))
+    return {name: _not_rounding(mean - centre) for name, mean in means.items()}
 
 
-def begin_from(learner: Networked, warm: Networked) -> None:
-    """Gives it the weights; its experiences, its doubts about when to explore and its optimiser stay its own."""
-    for mine, theirs in zip(_weights(learner), _weights(warm), strict=True):
-        mine.copy_(theirs)
-
-
-def curve(
-    learner: DeepLearner, room: Room, decisions: int, random: np.random.Generator, at_once: int = 4
-) -> list[float]:
-    """The accuracy before the first decision and after each few; every decision teaches."""
-    told = [room.accuracy(learner)]
-    for _ in range(decisions // at_once):
-        learner.learn(room.live(learner, at_once, random))
-        told.append(room.accuracy(learner))
-    return told
-
-
-def _weights(learner: Networked) -> Iterable[Any]:
-    return [p.data for network in (learner.online, learner.target) for p in network.parameters()]
+def _not_rounding(number: float) -> float:
+    return number if abs(number) > 1e-9 else 0.0

@@ -9,15 +9,17 @@ import numpy as np
 from whet.core.errors import WhetError
 from whet.core.ports import Policy, QTables
 from whet.core.records import Action, State
+from whet.policies import warm_start
 from whet.policies.deep.extra import ACTING, require
 from whet.policies.exploration import Schedule
 from whet.policies.hierarchy import Hierarchy, Weights
 from whet.policies.static import FixedPolicy, RandomPolicy
 from whet.policies.tabular import EpsilonGreedy, TabularPolicy, Thompson
+from whet.policies.warm_start import WarmStart
 
 DEEP = ("dqn", "ppo")
 # `tabular` is the tables with whatever exploration the settings of Q-learning name.
-NAMES = ("tabular", "thompson", "epsilon-greedy", *DEEP, "random")
+NAMES = ("tabular", "thompson", "epsilon-greedy", warm_start.NAME, *DEEP, "random")
 
 
 @dataclass
@@ -52,6 +54,9 @@ class Shelf:
                 return TabularPolicy(hierarchy, Thompson(), self.rate, rng)
             case "epsilon-greedy":
                 return TabularPolicy(hierarchy, EpsilonGreedy(self.schedules[agent]), self.rate, rng)
+            case warm_start.NAME:
+                prior = warm_start.opened(self.models / agent / name, agent)
+                return WarmStart(prior, hierarchy, self.rate, rng)
             case "dqn" | "ppo":
                 return self._deep(agent, name, hierarchy, rng)
             case "random":

@@ -9,6 +9,7 @@ import numpy as np
 from whet.core.ports import Choice
 from whet.core.records import Action, Alternative, State
 from whet.policies.beliefs import Beliefs, Vector, believe
+from whet.policies.confidence import Calibration, calibration_of
 from whet.policies.exploration import Schedule
 from whet.policies.hierarchy import Hierarchy, Known, Place
 from whet.policies.posterior import best_probabilities, good_enough_probabilities
@@ -49,29 +50,42 @@ class EpsilonGreedy:
 class TabularPolicy:
     """Recall, believe, draw. Never learns: a learner changes the tables it reads."""
 
-    def __init__(self, hierarchy: Hierarchy, exploration: Exploration, rate: float, rng: np.random.Generator) -> None:
+    def __init__(
+        self,
+        hierarchy: Hierarchy,
+        exploration: Exploration,
+        rate: float,
+        rng: np.random.Generator,
+        calibration: Calibration | None = None,
+    ) -> None:
         self.hierarchy, self.exploration, self.rate, self.rng = hierarchy, exploration, rate, rng
+        self.calibration = calibration or calibration_of(exploration.name)
 
     @property
     def name(self) -> str:
         return f"tabular-{self.exploration.name}"
 
+    def beliefs(self, known: Sequence[Known]) -> Beliefs:
+        return believe(known, self.rate)
+
     def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
         require_actions(allowed)
         known = self.hierarchy.recall(Place.of(state), allowed)
-        beliefs = believe(known, self.rate)
+        beliefs = self.beliefs(known)
         probabilities = self.exploration.probabilities(beliefs)
         drawn = int(self.rng.choice(len(allowed), p=probabilities))
         return Choice(
             action=allowed[drawn].name,
             explored=bool(beliefs.means[drawn] < beliefs.means.max()),
             version=_version(self.name, known, beliefs, probabilities),
-            alternatives=_alternatives(known, beliefs, probabilities),
+            alternatives=_alternatives(known, beliefs, probabilities, self.calibration),
         )
 
 
-def _alternatives(known: Sequence[Known], beliefs: Beliefs, probabilities: Vector) -> tuple[Alternative, ...]:
-    confidences = good_enough_probabilities(beliefs)
+def _alternatives(
+    known: Sequence[Known], beliefs: Beliefs, probabilities: Vector, calibration: Calibration
+) -> tuple[Alternative, ...]:
+    confidences = calibration(good_enough_probabilities(beliefs), np.array([k.visits == 0 for k in known]))
     return tuple(
         Alternative(
             action=k.action,

@@ -25,15 +25,18 @@ def render_contest(told: Mapping[str, Any]) -> str:
 
 
 def _table(told: Mapping[str, Any]) -> str:
-    heads = ("policy", "right, of all", f"against {told['default']}", "at first", "at last", "calibration error")
+    heads = (
+        "policy", "right, of all", f"against {told['default']}", "at first", "at last", "calibration error",
+        "by chance", "decisions",
+    )  # fmt: skip
     rows = [
         (
             p["policy"], _share(p["whole"]), _share(p["against_default"]), _share(p["at_first"]),
-            _share(p["at_last"]), f"{p['calibration_error']:.3f}",
+            _share(p["at_last"]), f"{p['calibration_error']:.3f}", f"{p['chance_error']:.3f}", f"{p['decisions']:,}",
         )
         for p in told["policies"]
     ]  # fmt: skip
-    rows += [(b["policy"], _share(b["whole"]), "", "", "", "") for b in told["baselines"]]
+    rows += [(b["policy"], _share(b["whole"]), *[""] * 6) for b in told["baselines"]]
     head = "".join(f"<th>{escape(each)}</th>" for each in heads)
     body = "".join("<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>" for row in rows)
     return f"<table><tr>{head}</tr>{body}</table>"

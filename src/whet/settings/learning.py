@@ -84,3 +84,11 @@ class Convergence(Section):
     min_success_rate: float = not_yet(0.85, "Share of successful runs that is needed.", ge=0, le=1)
     min_exploration_rate: float = not_yet(0.05, "Share of random actions below which exploring is over.", ge=0, le=1)
     target_improvement: float = not_yet(0.2, "Gain over the start that learning aims at.", ge=0)
+
+
+class Training(Section):
+    """What whet train does when its options do not say otherwise."""
+
+    steps: int = Field(8000, ge=8, le=10**8, description="How many decisions a deep policy is trained with.")
+    save_every: int = Field(2000, ge=8, description="After how many decisions everything is saved, to resume from.")
+    curriculum: bool = Field(False, description="Practise the world where most is being learned.")

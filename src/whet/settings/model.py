@@ -2,7 +2,14 @@
 
 from pydantic import Field, SecretStr
 
-from whet.settings.learning import Convergence, ExperienceReplay, HierarchicalLearning, QLearning, TransferLearning
+from whet.settings.learning import (
+    Convergence,
+    ExperienceReplay,
+    HierarchicalLearning,
+    QLearning,
+    Training,
+    TransferLearning,
+)
 from whet.settings.production import Production, TeamLearning
 from whet.settings.running import Confidence, Limits, Rewards
 from whet.settings.section import Section
@@ -48,6 +55,7 @@ class Settings(Section):
     experience_replay: ExperienceReplay = ExperienceReplay()
     hierarchical_learning: HierarchicalLearning = HierarchicalLearning()
     transfer_learning: TransferLearning = TransferLearning()
+    training: Training = Training()
     convergence: Convergence = Convergence()
     production: Production = Production()
     team_learning: TeamLearning = TeamLearning()

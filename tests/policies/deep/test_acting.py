@@ -1,18 +1,18 @@
 from pathlib import Path
 
 import numpy as np
-import onnx
-import onnxruntime  # type: ignore[import-untyped]  # it has no types
 import pytest
 from tests.policies.deep.small_problems import all_allowed, bandit_steps, small_config
 
 from whet.core.errors import RefusedInput
-from whet.policies.deep.acting import Actor
+from whet.policies.deep import artefacts
+from whet.policies.deep.acting import Actor, PPOActor
 from whet.policies.deep.dqn import DQN
 from whet.policies.deep.dqn_config import Network
-from whet.policies.deep.export import export_onnx
 from whet.policies.deep.layout import Layout
 from whet.policies.deep.learning import Flags, Floats
+from whet.policies.deep.ppo import PPO
+from whet.policies.deep.ppo_config import Config
 
 ONE = Layout(tokens=1, width=4)
 GROUPS = Layout(tokens=3, width=19, digest="groups")
@@ -41,6 +41,18 @@ def trained(layout: Layout, network: Network) -> DQN:
     return learner
 
 
+def trained_ppo(layout: Layout) -> PPO:
+    """One rollout, learned from."""
+    learner = PPO(Config(layout=layout, actions=("a", "b", "c", "d"), rollout_steps=2, device="cpu"), seed=4)
+    rows, _ = states(layout, 64, 9)
+    for _ in range(2):
+        acts = learner.act(rows, all_allowed(64, 4))
+        steps = bandit_steps(rows, all_allowed(64, 4), acts.actions, rows[:, 0] * acts.actions)
+        learner.learn(steps._replace(probabilities=acts.probabilities))
+    assert learner.updates
+    return learner
+
+
 @pytest.mark.parametrize("layout", [ONE, GROUPS, RECALLING])
 def test_ten_thousand_states_and_the_actions_of_torch(layout: Layout, tmp_path: Path) -> None:
     learner = trained(layout, Network())
@@ -59,23 +71,23 @@ def test_each_heads_values_are_those_of_torch(layout: Layout, tmp_path: Path) ->
     np.testing.assert_allclose(values, learner.values_by_head(rows, masks), rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("layout", [ONE, GROUPS, RECALLING])
-def test_the_onnx_file_has_the_values_of_torch_for_any_number_of_rows(layout: Layout, tmp_path: Path) -> None:
-    learner = trained(layout, Network())
-    learner.save(tmp_path / "policy")
-    export_onnx(tmp_path / "policy", tmp_path / "policy.onnx")
-    session = onnxruntime.InferenceSession(tmp_path / "policy.onnx", providers=["CPUExecutionProvider"])
-    for number in (1, 200):
-        rows, masks = states(layout, number)
-        (values,) = session.run(None, {"observations": rows})
-        np.testing.assert_allclose(values, learner.values_by_head(rows, masks), rtol=1e-4, atol=1e-5)
+@pytest.mark.parametrize("layout", [ONE, RECALLING])
+def test_ten_thousand_states_and_the_actions_of_ppo_in_torch(layout: Layout, tmp_path: Path) -> None:
+    learner = trained_ppo(layout)
+    learner.save(tmp_path)
+    actor, (rows, masks) = PPOActor.open(tmp_path, layout), states(layout, 10_000)
+    chosen = [actor.best(row, mask) for row, mask in zip(rows, masks, strict=True)]
+    assert chosen == learner.values(rows, masks).argmax(axis=1).tolist()
 
 
-def test_the_onnx_file_says_which_actions_and_which_layout_it_has(tmp_path: Path) -> None:
-    trained(GROUPS, Network()).save(tmp_path / "policy")
-    export_onnx(tmp_path / "policy", tmp_path / "policy.onnx")
-    told = {each.key: each.value for each in onnx.load(tmp_path / "policy.onnx").metadata_props}
-    assert told == {"actions": "a\nb\nc\nd", "layout": "groups"}
+def test_a_ppo_that_does_not_fit_its_config_is_refused_by_name(tmp_path: Path) -> None:
+    trained_ppo(ONE).save(tmp_path)
+    artefact = artefacts.read(tmp_path, "ppo")
+    config = Config.model_validate(artefact.manifest.config).model_copy(update={"hidden": (64, 32)})
+    place = artefacts.begin(tmp_path)
+    artefacts.finish(place, "ppo", config, artefact.manifest.progress, artefact.tensors)
+    with pytest.raises(RefusedInput, match=r"'actor.2.bias' has the shape \(64,\) where \(32,\) is needed"):
+        PPOActor.open(tmp_path)
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

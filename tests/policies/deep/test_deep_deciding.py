@@ -12,7 +12,8 @@ from whet.core.records import State
 from whet.fleet.gate import Gate
 from whet.improvement.world import shipped
 from whet.policies.beliefs import Beliefs, believe
-from whet.policies.deep.deciding import LEVEL_POINTS, DeepPolicy, calibrated, together
+from whet.policies.confidence import Raw
+from whet.policies.deep.deciding import LEVEL_POINTS, DeepPolicy, together
 from whet.policies.deep.dqn import DQN
 from whet.policies.deep.dqn_config import Config as DqnConfig
 from whet.policies.deep.dqn_config import Network
@@ -46,7 +47,8 @@ def saved(kind: str, folder: Path) -> DQN | PPO:
 
 def policy(opinion: Opinion, tables: InProcessTables | None = None) -> DeepPolicy:
     hierarchy = Hierarchy(EXECUTOR.name, EXECUTOR.category, tables or InProcessTables())
-    return DeepPolicy(opinion, ENCODER, hierarchy, 0.1, np.random.default_rng(3))
+    calibration = Raw() if opinion.name == "fixed" else None
+    return DeepPolicy(opinion, ENCODER, hierarchy, 0.1, np.random.default_rng(3), calibration)
 
 
 def test_own_experience_and_a_network_are_weighed_by_their_precision() -> None:
@@ -140,12 +142,6 @@ def test_a_preference_alone_is_enough_to_act_on(tmp_path: Path) -> None:
         default=ALLOWED[0], ruling=None,
     )  # fmt: skip
     assert (decision.decided_by, decision.action) == ("policy", choice.action)
-
-
-def test_confidence_is_less_modest_than_the_beliefs_it_comes_from() -> None:
-    told = calibrated(np.array([0.0, 0.05, 0.5, 0.75, 1.0]))
-    assert told == pytest.approx([0.0017, 0.0961, 0.7006, 0.8812, 0.9997], abs=1e-4)
-    assert (np.diff(told) > 0).all()
 
 
 def test_a_policy_made_for_another_state_is_refused(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 """Elastic weight consolidation against numbers worked by hand, and against forgetting."""
 
+from pathlib import Path
+
 import pytest
 import torch
 from benchmarks.forgetting import life
@@ -53,6 +55,18 @@ def test_the_guard_adds_the_gradient_of_the_penalty_while_it_lasts() -> None:
     network.weight.grad.zero_()
     network.weight.sum().backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
     assert network.weight.grad.tolist() == [[1.0, 1.0]]
+
+
+def test_saved_it_holds_on_to_the_same(tmp_path: Path) -> None:
+    memory = Consolidation(importance=7.0)
+    memory.consolidate(line(1.0, 1.0), ROWS, ALLOWED)
+    memory.consolidate(line(2.0, -1.0), ROWS, ALLOWED)
+    memory.save(tmp_path)
+    opened = Consolidation.open(tmp_path)
+    assert opened.penalty(line(1.1, 0.8)).item() == memory.penalty(line(1.1, 0.8)).item() > 0.0
+    opened.require_fit(line(0.0, 0.0))
+    with pytest.raises(RefusedInput, match="another network"):
+        opened.require_fit(nn.Linear(3, 1))
 
 
 def test_a_task_without_data_is_refused() -> None:

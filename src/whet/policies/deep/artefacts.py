@@ -72,7 +72,8 @@ def begin(folder: Path) -> Path:
 
 def finish(place: Path, kind: str, config: Record, progress: Mapping[str, Any], tensors: Mapping[str, Array]) -> None:
     folder, token = place.parent, place.name.partition(".")[2]
-    data = bytes_of(dict(tensors))
+    # Of an array that is a part of a larger one, safetensors would write the wrong numbers.
+    data = bytes_of({name: np.ascontiguousarray(tensor) for name, tensor in tensors.items()})
     manifest = Manifest(
         kind=kind,
         token=token,

@@ -8,22 +8,22 @@ import torch
 import torch.nn.functional as F  # noqa: N812 - so everybody names it
 from torch import Tensor
 
+from whet.policies.deep.batched_shapes import Shapes
 from whet.policies.deep.dqn_config import Network
 from whet.policies.deep.dqn_targets import dueling
-from whet.policies.deep.layout import Layout
 
 Stacked = Mapping[str, Tensor]
 
 
-def batched_values(stacked: Stacked, layout: Layout, sizes: Network, rows: Tensor) -> Tensor:
-    """Rows, N × B × layout.size, become values, N × B × heads × actions; as `QNetwork.forward` for each learner."""
-    summary = rows[..., : layout.state_size]
+def batched_values(stacked: Stacked, shapes: Shapes, sizes: Network, rows: Tensor) -> Tensor:
+    """Rows, N × B × the longest, become values, N × B × heads × actions; as `QNetwork.forward` for each learner."""
+    summary = shapes.state(rows)
     for layer in (0, 3):
         summary = _linear(stacked, f"encoder.{layer}", summary)
         summary = torch.relu(_normed(stacked, f"encoder.{layer + 1}", summary))
-    if layout.attended > 1:
-        summary = summary + _attended(stacked, layout, sizes, summary, rows)
-    return _heads(stacked, sizes, summary)
+    if shapes.layout.attended > 1:
+        summary = summary + _attended(stacked, shapes, sizes, summary, rows)
+    return _heads(stacked, shapes, sizes, summary)
 
 
 class _Products(torch.autograd.Function):
@@ -60,19 +60,27 @@ def _normed(stacked: Stacked, name: str, rows: Tensor) -> Tensor:
     return torch.addcmul(stacked[f"{name}.bias"].view(shape), normed, stacked[f"{name}.weight"].view(shape))
 
 
-def _heads(stacked: Stacked, sizes: Network, summary: Tensor) -> Tensor:
+def _heads(stacked: Stacked, shapes: Shapes, sizes: Network, summary: Tensor) -> Tensor:
     learners, rows = summary.shape[:2]
     both = torch.relu(_linear(stacked, "heads.streams", summary)).view(learners, rows, sizes.heads, 2, sizes.stream)
     worth, advantage = both.unbind(dim=3)
     values = torch.einsum("nbks,nksv->nbkv", worth, stacked["heads.worth"]).squeeze(-1)
     advantages = torch.einsum("nbks,nksa->nbka", advantage, stacked["heads.advantage"])
     values = values + stacked["heads.worth_offsets"].view(learners, 1, -1)
-    return dueling(values, advantages + stacked["heads.advantage_offsets"].unsqueeze(1))
+    advantages = advantages + stacked["heads.advantage_offsets"].unsqueeze(1)
+    return dueling(values, advantages) if shapes.actions is None else _dueling_own(values, advantages, shapes.actions)
 
 
-def _attended(stacked: Stacked, layout: Layout, sizes: Network, summary: Tensor, rows: Tensor) -> Tensor:
+def _dueling_own(values: Tensor, advantages: Tensor, actions: Tensor) -> Tensor:
+    """As `dueling`, where each learner has actions of its own: what is filled up counts for nothing in their mean."""
+    own = actions.view(len(actions), 1, 1, -1).to(advantages.dtype)
+    advantages = advantages * own
+    return values.unsqueeze(-1) + advantages - advantages.sum(dim=-1, keepdim=True) / own.sum(dim=-1, keepdim=True)
+
+
+def _attended(stacked: Stacked, shapes: Shapes, sizes: Network, summary: Tensor, rows: Tensor) -> Tensor:
     learners, count = rows.shape[:2]
-    tokens = torch.relu(_normed(stacked, "attention.norm", _tokens(stacked, layout, rows)))
+    tokens = torch.relu(_normed(stacked, "attention.norm", _tokens(stacked, shapes, rows)))
     query = _linear(stacked, "attention.query", summary).view(learners, count, sizes.attention_heads, 1, -1)
     keys, values = (
         _linear(stacked, f"attention.{name}", tokens)
@@ -81,13 +89,13 @@ def _attended(stacked: Stacked, layout: Layout, sizes: Network, summary: Tensor,
         for name in ("key", "value")
     )
     scores = (query @ keys.transpose(-1, -2)) / math.sqrt(keys.shape[-1])
-    weights = scores.masked_fill(~_present(layout, rows)[:, :, None, None], -math.inf).softmax(dim=-1)
+    weights = scores.masked_fill(~_present(shapes, rows)[:, :, None, None], -math.inf).softmax(dim=-1)
     return _linear(stacked, "attention.output", (weights @ values).reshape(learners, count, -1))
 
 
-def _tokens(stacked: Stacked, layout: Layout, rows: Tensor) -> Tensor:
-    groups = rows[..., : layout.state_size].view(*rows.shape[:2], layout.tokens, layout.width)
-    embedded = torch.einsum("nbtw,ntwd->nbtd", groups, stacked["attention.groups"])
+def _tokens(stacked: Stacked, shapes: Shapes, rows: Tensor) -> Tensor:
+    layout = shapes.layout
+    embedded = torch.einsum("nbtw,ntwd->nbtd", shapes.groups(rows), stacked["attention.groups"])
     embedded = embedded + stacked["attention.group_offsets"].unsqueeze(1)
     if not layout.memories:
         return embedded
@@ -96,6 +104,9 @@ def _tokens(stacked: Stacked, layout: Layout, rows: Tensor) -> Tensor:
     return torch.cat((embedded, _linear(stacked, "attention.memory", recalled)), dim=2)
 
 
-def _present(layout: Layout, rows: Tensor) -> Tensor:
+def _present(shapes: Shapes, rows: Tensor) -> Tensor:
+    layout = shapes.layout
+    if shapes.tokens is not None:
+        return shapes.tokens.unsqueeze(1).expand(-1, rows.shape[1], -1)
     groups = torch.ones(*rows.shape[:2], layout.tokens, dtype=torch.bool, device=rows.device)
     return torch.cat((groups, rows[..., layout.size - layout.memories :] > 0.5), dim=2)

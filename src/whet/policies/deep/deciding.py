@@ -13,6 +13,7 @@ from whet.core.errors import WhetError
 from whet.core.ports import Choice
 from whet.core.records import Action, Alternative, State
 from whet.policies.beliefs import Beliefs, Vector, believe
+from whet.policies.confidence import Calibration, calibration_of
 from whet.policies.deep.encoding import Encoder
 from whet.policies.deep.opinions import Opinion
 from whet.policies.hierarchy import Hierarchy, Known, Place
@@ -21,19 +22,22 @@ from whet.policies.static import require_actions
 
 # How far a project as a whole may lie above or below what was learned elsewhere, in reward points.
 LEVEL_POINTS = 10.0
-# Beliefs are wider than they need be, so that good actions get their chance; confidence must not be modest for that.
-# A logistic of the log-odds (Platt, 1999), fitted on lives in the worlds used for tuning, none of them trained on.
-_OFFSET, _SLOPE = 0.85, 1.05
-_LEAST = 1e-3
 
 
 class DeepPolicy:
     """Takes each action as often as it is likely to be the best, as Thompson sampling over tables does."""
 
     def __init__(
-        self, opinion: Opinion, encoder: Encoder, hierarchy: Hierarchy, rate: float, rng: np.random.Generator
+        self,
+        opinion: Opinion,
+        encoder: Encoder,
+        hierarchy: Hierarchy,
+        rate: float,
+        rng: np.random.Generator,
+        calibration: Calibration | None = None,
     ) -> None:
         self.opinion, self.encoder, self.hierarchy, self.rate, self.rng = opinion, encoder, hierarchy, rate, rng
+        self.calibration = calibration or calibration_of(opinion.name)
         self._place = {name: number for number, name in enumerate(opinion.actions)}
 
     @property
@@ -67,7 +71,8 @@ class DeepPolicy:
         return Beliefs(beliefs.means[places], beliefs.errors[places])
 
     def _alternatives(self, known: Sequence[Known], beliefs: Beliefs, chances: Vector) -> tuple[Alternative, ...]:
-        confidences = calibrated(good_enough_probabilities(beliefs))
+        untried = np.array([k.visits == 0 for k in known])
+        confidences = self.calibration(good_enough_probabilities(beliefs), untried)
         return tuple(
             Alternative(
                 action=k.action,
@@ -89,12 +94,6 @@ def together(learned: Beliefs, known: Sequence[Known], rate: float) -> Beliefs:
     trust = np.where(visited, learned.errors**2 / (learned.errors**2 + own.errors**2), 0.0)
     errors = np.where(visited, np.sqrt(trust) * own.errors, learned.errors)
     return Beliefs(means + trust * (own.means - means), errors)
-
-
-def calibrated(probabilities: Vector) -> Vector:
-    """The share of decisions that are right where beliefs give them these probabilities. The order stays."""
-    inside = np.clip(probabilities, _LEAST, 1.0 - _LEAST)
-    return np.asarray(1.0 / (1.0 + np.exp(-_OFFSET - _SLOPE * np.log(inside / (1.0 - inside)))))
 
 
 def _level(learned: Beliefs, own: Beliefs, visited: Vector) -> float:

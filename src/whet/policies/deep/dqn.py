@@ -1,6 +1,6 @@
 """Deep Q-learning: dueling and double, from a prioritized replay, with an ensemble of heads to know its doubts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Self
 
@@ -54,15 +54,45 @@ class DQN:
 
     def learn(self, steps: Steps) -> Mapping[str, float]:
         """Remembers, and improves whenever another `steps_per_round` steps have passed."""
+        return self.told([self.improve() for _ in range(self.take_in(steps))])
+
+    def take_in(self, steps: Steps) -> int:
+        """Remembers only; how many improvements are due now. Who trains several learners does those of all at once."""
         self._remember(steps)
         before, self.steps = self.steps, self.steps + len(steps.actions)
         if self.steps < self.config.warm_up_steps:
-            return {"epsilon": self.epsilon}
+            return 0
         every = self.config.steps_per_round
-        rounds = self.steps // every - before // every
-        told = [self._improve() for _ in range(rounds * self.config.updates_per_round)]
-        means = {name: float(np.mean([each[name] for each in told])) for name in told[0]} if told else {}
+        return (self.steps // every - before // every) * self.config.updates_per_round
+
+    def told(self, improvements: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
+        """What `learn` tells: the means of what these improvements measured."""
+        names = improvements[0] if improvements else ()
+        means = {name: float(np.mean([each[name] for each in improvements])) for name in names}
         return {"epsilon": self.epsilon, **means}
+
+    def improve(self) -> dict[str, float]:
+        """One update of the network from one sample of the replay."""
+        config = self.config
+        self.replay.anneal(min(1.0, self.steps / config.anneal_steps))
+        sample = self.replay.sample(config.batch)
+        batch = {name: torch.from_numpy(column).to(self.device) for name, column in sample.columns.items()}
+        chosen, errors = self._errors(batch)
+        loss = weighted_loss(errors, torch.from_numpy(sample.weights).to(self.device), batch["counts"])
+        self.optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
+        norm = torch.nn.utils.clip_grad_norm_(self._parameters, config.gradient_clip)
+        rate = self._step()
+        sizes = errors.detach().abs().mean(dim=1).cpu().numpy()
+        self.replay.update(sample.places, sizes)
+        return {
+            "loss": loss.item(),
+            "q_value": float(chosen.detach().mean()) / config.reward_scale,
+            "td_error": float(sizes.mean()) / config.reward_scale,
+            "gradient_norm": float(norm),
+            "learning_rate": rate,
+            "beta": self.replay.beta,
+        }
 
     def values(self, observations: Floats, masks: Flags) -> Floats:
         """In rewards as they were given, the mean of the heads; −inf where an action is not allowed."""
@@ -107,29 +137,6 @@ class DQN:
                 "counts": counts.astype(np.uint8),
             }
         )
-
-    def _improve(self) -> dict[str, float]:
-        """One update of the network from one sample of the replay."""
-        config = self.config
-        self.replay.anneal(min(1.0, self.steps / config.anneal_steps))
-        sample = self.replay.sample(config.batch)
-        batch = {name: torch.from_numpy(column).to(self.device) for name, column in sample.columns.items()}
-        chosen, errors = self._errors(batch)
-        loss = weighted_loss(errors, torch.from_numpy(sample.weights).to(self.device), batch["counts"])
-        self.optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]  # torch leaves it untyped
-        norm = torch.nn.utils.clip_grad_norm_(self._parameters, config.gradient_clip)
-        rate = self._step()
-        sizes = errors.detach().abs().mean(dim=1).cpu().numpy()
-        self.replay.update(sample.places, sizes)
-        return {
-            "loss": loss.item(),
-            "q_value": float(chosen.detach().mean()) / config.reward_scale,
-            "td_error": float(sizes.mean()) / config.reward_scale,
-            "gradient_norm": float(norm),
-            "learning_rate": rate,
-            "beta": self.replay.beta,
-        }
 
     def _errors(self, batch: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
         """What the actions taken are thought to be worth, and how far that is off: B × heads each."""

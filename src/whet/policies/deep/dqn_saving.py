@@ -93,7 +93,8 @@ def _tensors(learner: Learner) -> dict[str, torch.Tensor]:
     named |= {f"target.{name}": tensor for name, tensor in learner.target.named_parameters()}
     for name, parameter in learner.online.named_parameters():
         state = learner.optimizer.state.get(parameter, {})
-        named |= {f"adam.{moment}.{name}": state[moment] for moment in _MOMENTS if state}
+        # Before the first update there is nothing to remember, also where a stack of learners has made room for it.
+        named |= {f"adam.{moment}.{name}": state[moment] for moment in _MOMENTS if learner.updates}
     return named
 
 

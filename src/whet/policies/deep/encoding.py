@@ -12,7 +12,7 @@ from pydantic import BaseModel
 
 from whet.core.errors import RefusedInput
 from whet.core.records import State
-from whet.policies.deep.fields import Coding, Numbers, coding_of
+from whet.policies.deep.fields import Coding, Numbers, coding_of, followed_by_zeros
 from whet.policies.deep.layout import Layout
 from whet.policies.deep.learning import Floats
 
@@ -20,7 +20,6 @@ from whet.policies.deep.learning import Floats
 class _Field(NamedTuple):
     path: tuple[str, ...]
     coding: Coding
-    value: Callable[[State], Any]
 
 
 class Encoder:
@@ -42,7 +41,9 @@ class Encoder:
             memory_width=memory_width,
             digest=_digest(self.groups, width, memories, memory_width),
         )
-
+        # Decided once, so that a row needs few calls: one for all values, and one for the numbers of each.
+        self._values = attrgetter(*(".".join(field.path) for group in self.groups for field in group))
+        self._numbers = [coding for group in self.groups for coding in _filled(group, width)]
         self._no_memories = [0.0] * (self.layout.size - self.layout.state_size)
 
     def row(self, state: State, memories: Sequence[Floats] = ()) -> Floats:
@@ -51,24 +52,18 @@ class Encoder:
             raise RefusedInput(
                 f"A {type(state).__name__} cannot be read as a {self.state_type.__name__}.", "Use its own encoder."
             )
+        numbers: Numbers = []
         try:
-            numbers = self._numbers(state)
+            for numbers_of, value in zip(self._numbers, self._values(state), strict=True):
+                numbers += numbers_of(value)
         except (KeyError, TypeError, OverflowError, AttributeError) as error:
             raise RefusedInput(f"This state cannot be encoded: {error!r}.", "Make it by `model_validate`.") from error
         row = np.array(numbers + self._no_memories, dtype=np.float32)
         for place, memory in enumerate(memories[: self.layout.memories]):
             self._put(row, place, memory)
-        if not math.isfinite(row.sum()):
+        if not math.isfinite(row.dot(row)):
             raise RefusedInput("This state has numbers that are not finite.", "Unknown is None, not NaN.")
         return row
-
-    def _numbers(self, state: State) -> Numbers:
-        numbers: Numbers = []
-        for token, group in enumerate(self.groups, start=1):
-            for field in group:
-                numbers += field.coding.numbers(field.value(state))
-            numbers += [0.0] * (token * self.layout.width - len(numbers))
-        return numbers
 
     def _put(self, row: Floats, place: int, memory: Floats) -> None:
         layout = self.layout
@@ -85,8 +80,7 @@ def _fields(model: type[BaseModel], path: tuple[str, ...]) -> Iterator[_Field]:
         if isinstance(field.annotation, type) and issubclass(field.annotation, BaseModel):
             yield from _fields(field.annotation, (*path, name))
         else:
-            dotted = ".".join((*path, name))
-            yield _Field((*path, name), coding_of(dotted, field), attrgetter(dotted))
+            yield _Field((*path, name), coding_of(".".join((*path, name)), field))
 
 
 def _of_situation(fields: Sequence[_Field]) -> list[_Field]:
@@ -95,6 +89,13 @@ def _of_situation(fields: Sequence[_Field]) -> list[_Field]:
 
 def _width(group: Sequence[_Field]) -> int:
     return sum(field.coding.size for field in group)
+
+
+def _filled(group: Sequence[_Field], width: int) -> list[Callable[[Any], Numbers]]:
+    """How each field becomes numbers; the last one's are followed by zeros, up to the width of a token."""
+    *others, last = [field.coding for field in group]
+    rest = width - _width(group)
+    return [coding.numbers for coding in (*others, followed_by_zeros(last, rest) if rest else last)]
 
 
 def _packed(fields: Sequence[_Field], width: int) -> list[list[_Field]]:
@@ -108,5 +109,5 @@ def _packed(fields: Sequence[_Field], width: int) -> list[list[_Field]]:
 
 
 def _digest(groups: Sequence[Sequence[_Field]], width: int, memories: int, memory_width: int) -> str:
-    told = [[(".".join(path), coding.size, coding.spell) for path, coding, _ in group] for group in groups]
+    told = [[(".".join(path), coding.size, coding.spell) for path, coding in group] for group in groups]
     return hashlib.sha256(json.dumps([told, width, memories, memory_width]).encode()).hexdigest()

@@ -9,16 +9,29 @@ The penalty is λ/2 · Σ F (θ − θ*)², F the diagonal of the Fisher informa
 data. For values, taken as means of normal distributions of variance 1, that is the mean square of their derivatives.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import NamedTuple
+from pathlib import Path
+from typing import NamedTuple, Self
 
 import torch
+from pydantic import ValidationError
 from torch import Tensor, nn
 
 from whet.core.errors import RefusedInput
+from whet.core.records import Record
+from whet.policies.deep import artefacts
 
 IMPORTANCE = 1000.0
+
+
+_KIND = "consolidation"
+_PARTS = ("parameters", "fisher")
+
+
+class _Config(Record):
+    importance: float
+    anchors: int
 
 
 class Anchor(NamedTuple):
@@ -61,11 +74,47 @@ class Consolidation:
             for hook in hooks:
                 hook.remove()
 
+    def save(self, folder: Path) -> None:
+        place = artefacts.begin(folder)
+        tensors = {
+            f"{number}.{part}.{name}": tensor.cpu().numpy()
+            for number, anchor in enumerate(self.anchors)
+            for part, named in zip(_PARTS, anchor, strict=True)
+            for name, tensor in named.items()
+        }
+        artefacts.finish(place, _KIND, _Config(importance=self.importance, anchors=len(self.anchors)), {}, tensors)
+
+    @classmethod
+    def open(cls, folder: Path) -> Self:
+        artefact = artefacts.read(folder, _KIND)
+        try:
+            config = _Config.model_validate(artefact.manifest.config)
+        except ValidationError as error:
+            told = error.errors()[0]["msg"]
+            artefacts.refuse(folder / artefacts.NAME, f"its config is none of a consolidation ({told})")
+        memory = cls(config.importance)
+        for number in range(config.anchors):
+            starts = [f"{number}.{part}." for part in _PARTS]
+            memory.anchors.append(Anchor(*(_named(artefact.tensors, start) for start in starts)))
+        return memory
+
+    def require_fit(self, network: nn.Module) -> None:
+        """What was kept of another network cannot hold this one."""
+        shapes = {name: parameter.shape for name, parameter in network.named_parameters()}
+        for anchor in self.anchors:
+            for part in anchor:
+                if {name: tensor.shape for name, tensor in part.items()} != shapes:
+                    raise RefusedInput("What was kept is of another network.", "Train anew, without keeping it.")
+
     def _pull(self, name: str, parameter: Tensor) -> Tensor:
         pull = torch.zeros_like(parameter)
         for anchor in self.anchors:
             pull += anchor.fisher[name] * (parameter - anchor.parameters[name])
         return self.importance * pull
+
+
+def _named(tensors: Mapping[str, artefacts.Array], start: str) -> dict[str, Tensor]:
+    return {n.removeprefix(start): torch.from_numpy(array) for n, array in tensors.items() if n.startswith(start)}
 
 
 def fisher(network: nn.Module, rows: Tensor, masks: Tensor) -> dict[str, Tensor]:

@@ -1,145 +1,32 @@
-"""A saved DQN as an ONNX file, for programs without Python: `observations` N × size, `values` N × heads × actions.
+"""A saved policy as an ONNX file, for programs without Python: `observations` N × size in, `values` out.
 
-The graph is written out by hand: it is short, and torch's own exporter needs another package and takes seconds.
+Of a DQN these are N × heads × actions, in rewards; of PPO N × actions: logarithms of probabilities, up to a number that
+the actions of a row have in common. The policy's kind, the actions' names and the layout's digest are in the metadata.
 """
 
-import importlib
-import math
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-import numpy as np
-
-from whet.core.errors import MissingTool
-from whet.policies.deep.artefacts import Array
 from whet.policies.deep.dqn_artefact import weights_in
-from whet.policies.deep.dqn_config import Config
-from whet.policies.deep.forward import heads_of
+from whet.policies.deep.export_dqn import dqn_model
+from whet.policies.deep.onnx_graph import Graph
+from whet.policies.deep.ppo_artefact import Layers, layers_in
+from whet.policies.deep.ppo_config import Config
 
-OPSET, IR = 17, 8  # LayerNormalization came with 17; later ones would shut out older runtimes
 
-
-def export_onnx(folder: Path, path: Path) -> None:
-    """Values are in rewards. The actions' names and the layout's digest are in the file's metadata."""
-    config, weights = weights_in(folder)
-    model = onnx_model(config, weights)
+def export_onnx(folder: Path, path: Path, policy: Literal["dqn", "ppo"] = "dqn") -> None:
+    """The whole file or, when something goes wrong, what was there before."""
+    model = dqn_model(*weights_in(folder)) if policy == "dqn" else ppo_model(*layers_in(folder)[:2])
     draft = path.with_name(f"{path.name}.partial")
     draft.write_bytes(model.SerializeToString())
     draft.replace(path)
 
 
-def onnx_model(config: Config, weights: Mapping[str, Array]) -> Any:
-    graph = _Graph(_onnx())
-    _draw(graph, config, weights)
-    return graph.model(config)
-
-
-def _onnx() -> Any:
-    try:
-        return importlib.import_module("onnx")
-    except ImportError as error:
-        raise MissingTool(f"onnx cannot be imported ({error}).", "Install it: pip install 'whet[deep]'.") from error
-
-
-class _Graph:
-    """Nodes in the order in which they are added; each is called by its number."""
-
-    def __init__(self, onnx: Any) -> None:
-        self.onnx, self.nodes, self.constants = onnx, list[Any](), list[Any]()
-
-    def constant(self, values: Any) -> str:
-        name = f"c{len(self.constants)}"
-        self.constants.append(self.onnx.numpy_helper.from_array(np.ascontiguousarray(values), name))
-        return name
-
-    def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
-        name = f"n{len(self.nodes)}"
-        self.nodes.append(self.onnx.helper.make_node(operator, inputs, [name], **attributes))
-        return name
-
-    def linear(self, rows: str, matrix: Array, offsets: Array) -> str:
-        """`matrix` is inputs × outputs."""
-        return self.add("Add", self.add("MatMul", rows, self.constant(matrix)), self.constant(offsets))
-
-    def normed(self, rows: str, scale: Array, shift: Array) -> str:
-        settled = self.add("LayerNormalization", rows, self.constant(scale), self.constant(shift), epsilon=1e-5)
-        return self.add("Relu", settled)
-
-    def shaped(self, values: str, shape: Sequence[int]) -> str:
-        return self.add("Reshape", values, self.constant(np.array(shape, dtype=np.int64)))
-
-    def columns(self, rows: str, first: int, last: int) -> str:
-        bounds = (self.constant(np.array([each], dtype=np.int64)) for each in (first, last, 1))
-        return self.add("Slice", rows, *bounds)
-
-    def model(self, config: Config) -> Any:
-        helper, kind = self.onnx.helper, self.onnx.TensorProto.FLOAT
-        rows = helper.make_tensor_value_info("observations", kind, ["rows", config.layout.size])
-        shape = ["rows", config.network.heads, len(config.actions)]
-        self.nodes.append(helper.make_node("Identity", [f"n{len(self.nodes) - 1}"], ["values"]))
-        values = helper.make_tensor_value_info("values", kind, shape)
-        graph = helper.make_graph(self.nodes, "dqn", [rows], [values], self.constants)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR)
-        helper.set_model_props(model, {"actions": "\n".join(config.actions), "layout": config.layout.digest})
-        self.onnx.checker.check_model(model)
-        return model
-
-
-def _draw(graph: _Graph, config: Config, weights: Mapping[str, Array]) -> None:
-    layout, sizes = config.layout, config.network
-    state = graph.columns("observations", 0, layout.state_size)
-    summary = state
-    for linear, norm in (("encoder.0", "encoder.1"), ("encoder.3", "encoder.4")):
-        summary = graph.linear(summary, weights[f"{linear}.weight"].T, weights[f"{linear}.bias"])
-        summary = graph.normed(summary, weights[f"{norm}.weight"], weights[f"{norm}.bias"])
-    if layout.attended > 1:
-        summary = graph.add("Add", summary, _attention(graph, config, weights, state, summary))
-    streams = graph.linear(summary, weights["heads.streams.weight"].T, weights["heads.streams.bias"])
-    parted = graph.shaped(graph.add("Relu", streams), (-1, sizes.heads, 1, 2 * sizes.stream))
-    heads, offsets = heads_of(weights)
-    scale = np.float32(1.0 / config.reward_scale)
-    values = graph.add("MatMul", parted, graph.constant(heads * scale))
-    graph.add("Add", graph.shaped(values, (-1, *offsets.shape)), graph.constant(offsets * scale))
-
-
-def _attention(graph: _Graph, config: Config, weights: Mapping[str, Array], state: str, summary: str) -> str:
-    parts, width = config.network.attention_heads, config.network.attention
-    mine = {name.removeprefix("attention."): array for name, array in weights.items()}
-    tokens = graph.normed(_tokens(graph, config, mine, state), mine["norm.weight"], mine["norm.bias"])
-    scale = np.float32(1.0 / math.sqrt(width // parts))
-    query = graph.linear(summary, mine["query.weight"].T * scale, mine["query.bias"] * scale)
-    query = graph.shaped(query, (-1, parts, 1, width // parts))
-    keys = graph.shaped(graph.add("MatMul", tokens, graph.constant(mine["key.weight"].T)), (0, 0, parts, -1))
-    values = graph.shaped(graph.linear(tokens, mine["value.weight"].T, mine["value.bias"]), (0, 0, parts, -1))
-    scores = graph.add("MatMul", query, graph.add("Transpose", keys, perm=[0, 2, 3, 1]))
-    shares = graph.add("Softmax", _without_absent(graph, config, scores), axis=-1)
-    told = graph.add("MatMul", shares, graph.add("Transpose", values, perm=[0, 2, 1, 3]))
-    return graph.linear(graph.shaped(told, (-1, width)), mine["output.weight"].T, mine["output.bias"])
-
-
-def _tokens(graph: _Graph, config: Config, mine: Mapping[str, Array], state: str) -> str:
-    layout = config.layout
-    groups = graph.shaped(state, (-1, layout.tokens, 1, layout.width))
-    embedded = graph.shaped(
-        graph.add("MatMul", groups, graph.constant(mine["groups"])), (-1, *mine["group_offsets"].shape)
-    )
-    embedded = graph.add("Add", embedded, graph.constant(mine["group_offsets"]))
-    if not layout.memories:
-        return embedded
-    recalled = graph.columns("observations", layout.state_size, layout.size - layout.memories)
-    recalled = graph.shaped(recalled, (-1, layout.memories, layout.memory_width))
-    return graph.add("Concat", embedded, graph.linear(recalled, mine["memory.weight"].T, mine["memory.bias"]), axis=1)
-
-
-def _without_absent(graph: _Graph, config: Config, scores: str) -> str:
-    """A score of −1e9 is a share of exactly 0."""
-    layout = config.layout
-    if not layout.memories:
-        return scores
-    flags = graph.columns("observations", layout.size - layout.memories, layout.size)
-    absent = graph.add("Less", flags, graph.constant(np.float32(0.5)))
-    penalty = graph.add("Where", absent, graph.constant(np.float32(-1e9)), graph.constant(np.float32(0.0)))
-    nothing = graph.add("Mul", graph.columns("observations", 0, 1), graph.constant(np.zeros(layout.tokens, np.float32)))
-    both = graph.shaped(graph.add("Concat", nothing, penalty, axis=1), (-1, 1, 1, layout.attended))
-    return graph.add("Add", scores, both)
+def ppo_model(config: Config, layers: Layers) -> Any:
+    graph = Graph()
+    rows = "observations"
+    for matrix, offsets in layers[:-1]:
+        rows = graph.add("Tanh", graph.linear(rows, matrix.T, offsets))
+    matrix, offsets = layers[-1]
+    graph.linear(rows, matrix.T, offsets)
+    return graph.model("ppo", config.layout, config.actions, (len(config.actions),))

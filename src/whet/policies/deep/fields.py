@@ -17,11 +17,15 @@ _BUCKETS = 16  # names are not known from the type; enough that a crew of a few 
 
 
 class Coding(NamedTuple):
-    """`spell` says what its numbers mean, and goes into the digest of the layout."""
+    """`spell` says what its numbers mean, and goes into the digest of the layout.
+
+    `table` has the numbers of every value, where these can be listed: looking them up is quicker than anything else.
+    """
 
     size: int
     spell: str
     numbers: Callable[[Any], Numbers]
+    table: Mapping[Any, Numbers] | None = None
 
 
 def coding_of(name: str, field: FieldInfo) -> Coding:
@@ -57,12 +61,17 @@ def _optional(name: str, arguments: Sequence[Any], metadata: Sequence[Any]) -> C
     inner = _coding(name, known[0], metadata)
     if len(known) == len(arguments):
         return inner
-    unknown = [1.0, *[0.0] * inner.size]
-    return Coding(
-        inner.size + 1,
-        f"unknown?{inner.spell}",
-        lambda value: unknown if value is None else [0.0, *inner.numbers(value)],
-    )
+    size, spell, unknown = inner.size + 1, f"unknown?{inner.spell}", [1.0, *[0.0] * inner.size]
+    if inner.table is not None:
+        return _listed(size, spell, {None: unknown} | {value: [0.0, *row] for value, row in inner.table.items()})
+    return Coding(size, spell, lambda value: unknown if value is None else [0.0, *inner.numbers(value)])
+
+
+def followed_by_zeros(coding: Coding, count: int) -> Coding:
+    size, rest = coding.size + count, [0.0] * count
+    if coding.table is not None:
+        return _listed(size, coding.spell, {value: row + rest for value, row in coding.table.items()})
+    return Coding(size, coding.spell, lambda value: coding.numbers(value) + rest)
 
 
 def _choices(annotation: Any) -> tuple[Any, ...]:
@@ -77,7 +86,11 @@ def _choices(annotation: Any) -> tuple[Any, ...]:
 
 def _one_hot(choices: tuple[Any, ...]) -> Coding:
     rows = {choice: [float(i == place) for i in range(len(choices))] for place, choice in enumerate(choices)}
-    return Coding(len(choices), f"one of {[str(choice) for choice in choices]}", rows.__getitem__)
+    return _listed(len(choices), f"one of {[str(choice) for choice in choices]}", rows)
+
+
+def _listed(size: int, spell: str, table: Mapping[Any, Numbers]) -> Coding:
+    return Coding(size, spell, table.__getitem__, table)
 
 
 def _number(metadata: Sequence[Any]) -> Coding:

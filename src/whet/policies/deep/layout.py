@@ -11,6 +11,7 @@ from whet.policies.deep.learning import Flags, Floats, Whole
 
 MOST_MEMORIES = 16
 LARGEST = 1e9
+_LARGEST_SQUARE = LARGEST**2
 _Size = Annotated[int, Field(ge=1, le=65_536)]
 
 
@@ -64,11 +65,17 @@ def check(layout: Layout, actions: int, observations: Floats, masks: Flags) -> N
         _refuse(f"no action is allowed for observation {int(np.argmin(masks.any(axis=1)))}")
 
 
-def check_one(layout: Layout, actions: int, observation: Floats, mask: Flags) -> None:
+class CheckOne:
     """As `check`, for one row and quickly: what is short as a vector needs no closer look."""
-    fits = observation.shape == (layout.size,) and mask.shape == (actions,) and mask.dtype == np.bool_
-    if not (fits and observation @ observation <= LARGEST**2 and mask.any()):
-        check(layout, actions, observation[None], mask[None])
+
+    def __init__(self, layout: Layout, actions: int) -> None:
+        self.layout, self.actions = layout, actions
+        self.shapes = (layout.size,), (actions,)
+
+    def __call__(self, observation: Floats, mask: Flags) -> None:
+        fits = (observation.shape, mask.shape) == self.shapes and mask.dtype == np.bool_
+        if not (fits and observation.dot(observation) <= _LARGEST_SQUARE and mask.any()):
+            check(self.layout, self.actions, observation[None], mask[None])
 
 
 def check_actions(actions: Whole, masks: Flags) -> None:

@@ -4,14 +4,12 @@ from pathlib import Path
 from typing import Protocol
 
 import numpy as np
-from pydantic import ValidationError
 
-from whet.policies.beliefs import Beliefs, Vector
-from whet.policies.deep import artefacts, layout
-from whet.policies.deep.acting import Actor
+from whet.policies.beliefs import Beliefs
+from whet.policies.deep import artefacts
+from whet.policies.deep.acting import Actor, PPOActor
 from whet.policies.deep.layout import Layout
 from whet.policies.deep.learning import Flags, Floats
-from whet.policies.deep.ppo_config import Config
 
 # How far the differences between actions on a project that was not trained on may be from what was learned elsewhere,
 # in reward points. On the worlds used for tuning, each left out in turn, their root mean square is 5, with a few of 20:
@@ -56,29 +54,13 @@ class Preferred:
     name, values = "ppo", False
 
     def __init__(self, folder: Path, expected: Layout) -> None:
-        artefact = artefacts.read(folder, "ppo")
-        try:
-            self._config = Config.model_validate(artefact.manifest.config)
-        except ValidationError as error:
-            artefacts.refuse(folder / artefacts.NAME, f"its config is none of PPO ({error.errors()[0]['msg']})")
-        expected.refuse_another(self._config.layout, f"The policy in {folder}")
-        self.actions, self.version = self._config.actions, artefact.manifest.sha256[:12]
-        self._layers = [
-            (artefact.tensors[f"actor.{2 * place}.weight"], artefact.tensors[f"actor.{2 * place}.bias"])
-            for place in range(len(self._config.hidden) + 1)
-        ]
+        self._actor = PPOActor.open(folder, expected)
+        self.actions, self.version = self._actor.config.actions, self._actor.version
 
     def beliefs(self, observation: Floats, mask: Flags) -> Beliefs:
-        layout.check(self._config.layout, len(self.actions), observation[None], mask[None])
-        told = self._logits(observation)
+        told = self._actor.preferences(observation, mask).astype(np.float64)
         behind = np.maximum(told - told[mask].max(), _LEAST_PREFERENCE)
         return Beliefs(PREFERENCE_POINTS * behind, np.full(len(told), UNSEEN_POINTS))
-
-    def _logits(self, row: Floats) -> Vector:
-        for weights, offsets in self._layers[:-1]:
-            row = np.tanh(weights @ row + offsets)
-        weights, offsets = self._layers[-1]
-        return np.asarray(weights @ row + offsets, dtype=np.float64)
 
 
 def opened(name: str, folder: Path, expected: Layout) -> Opinion:
