@@ -8,6 +8,7 @@ import click
 
 COMMANDS: dict[str, tuple[str, str]] = {
     "run": ("whet.cli.run:run", "Visit a project: run, measure, find, and learn from it."),
+    "api": ("whet.cli.api:api", "Test a running service by its OpenAPI document; learn which requests find faults."),
     "status": ("whet.cli.status:status", "What the fleet knows of this project and how well it does."),
     "ingest": ("whet.cli.ingest:ingest", "Learn from results: JUnit XML, Allure, Qase, pytest's cache."),
     "flaky": ("whet.cli.flaky:flaky", "Tests that pass and fail on the same code."),
@@ -53,6 +54,7 @@ def cli() -> None:
     Start in any Python project with a pytest suite:
       whet run                  find failing, flaky and untested code; learn from the outcome
       whet run --minutes 2      the same within two minutes
+      whet api http://127.0.0.1:8000/openapi.json    test a running HTTP service
       whet flaky                which tests cannot be trusted, and why
       whet explain              why the last decisions were made
 

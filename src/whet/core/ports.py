@@ -6,7 +6,7 @@ arguments. A method that returns has committed: what it acknowledged survives
 `kill -9`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
 from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
@@ -286,6 +286,35 @@ class AuditTrail(Protocol):
     def verify(self, expected_head: str | None = None) -> AuditReport: ...
 
 
+# Of a document as UTF-8. A service of 200 operations needs some hundred kilobytes.
+LARGEST_KNOWLEDGE_BYTES = 16 * 1024 * 1024
+
+
+class ServiceKnowledge(Protocol):
+    """What was learned of each service, as one text that only its author can read.
+
+    There is no plain way to save: whoever has learned something says how it goes together with what is kept, so that
+    two runs at once lose nothing.
+    """
+
+    def load(self, service: str) -> str | None:
+        """The document of this service; None when nothing was ever learned of it."""
+
+    def update(self, service: str, combine: Callable[[str | None], str]) -> str:
+        """Keep what `combine` makes of the kept document, in one transaction, and return it.
+
+        Others wait meanwhile. `combine` may be called again with a newer document, so it must be a function of its
+        argument; when it raises, or the document is larger than LARGEST_KNOWLEDGE_BYTES (RefusedInput), nothing is
+        changed. It must not use the store.
+        """
+
+    def services(self) -> list[str]:
+        """Everything that has a document, sorted."""
+
+    def forget(self, service: str) -> bool:
+        """False when there was nothing to forget."""
+
+
 class Store(Protocol):
     """One project's memory of record."""
 
@@ -303,6 +332,8 @@ class Store(Protocol):
     def audit(self) -> AuditTrail: ...
     @property
     def sheets(self) -> Sheets: ...
+    @property
+    def knowledge(self) -> ServiceKnowledge: ...
 
     def close(self) -> None: ...
 

@@ -21,7 +21,7 @@ from sqlalchemy import (
 
 from whet.store.columns import AnyText, Document, Moment, Name, RowNumber
 
-HEAD = "0002"
+HEAD = "0003"
 VERSION_TABLE = "whet_schema_version"
 
 metadata = MetaData(
@@ -254,4 +254,13 @@ audit_head = Table(
     Column("digest", String(64), nullable=False),
     Column("mac", String(64), nullable=False),
     CheckConstraint("id = 1", name="single"),
+)
+
+# One compressed document per service; what is in it is the business of whoever learned it.
+service_knowledge = Table(
+    "service_knowledge",
+    metadata,
+    Column("digest", String(64), primary_key=True),  # of the service
+    Column("service", AnyText, nullable=False),
+    Column("document", LargeBinary, nullable=False),
 )

@@ -14,6 +14,7 @@ from whet.store.decisions import SqlDecisions
 from whet.store.engine import BUSY_SECONDS, Database, postgres_engine, sqlite_engine
 from whet.store.experiences import SqlExperiences
 from whet.store.history import SqlTestHistory
+from whet.store.knowledge import SqlServiceKnowledge
 from whet.store.lifeline import Lifeline
 from whet.store.migrating import migrate, prepare_file
 from whet.store.runs import SqlRuns
@@ -34,6 +35,7 @@ class SqlStore:
         self.history = SqlTestHistory(database)
         self.runs = SqlRuns(database, self.audit)
         self.sheets = SqlSheets(database)
+        self.knowledge = SqlServiceKnowledge(database)
 
     def rescue(self) -> bool:
         """Write everything back if the store's file was deleted or replaced under us. True if it had to.

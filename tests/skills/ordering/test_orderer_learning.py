@@ -134,7 +134,7 @@ def test_the_promise_goes_by_the_order_that_was_given() -> None:
 def test_skipped_tests_did_not_run() -> None:
     orderer = taught(["ps"] * 5)
     told = {one.test: one for one in orderer.rank(names(2))}
-    assert told["t1"] == ("t1", "never ran before", None, None)
+    assert told["t1"] == ("t1", "was skipped so far", None, None)
     assert told["t0"].expected_seconds == 1.0
 
 
@@ -175,3 +175,27 @@ def test_a_run_of_some_tests_does_not_say_that_the_others_were_left_out() -> Non
     for _ in range(5):
         asked.learn(sheet("p", ["t0"], complete=False))
     assert [one.likelihood for one in asked.rank(["t1"])] == [one.likelihood for one in alone.rank(["t1"])]
+
+
+@pytest.mark.parametrize("goal", Goal)
+@pytest.mark.parametrize("count", range(6, 16))
+def test_what_is_skipped_every_time_does_not_stay_new(count: int, goal: Goal) -> None:
+    """Whichever expert is drawn, it comes after what failed lately; and, asked for the first time, as new as any."""
+    orderer = taught([*["psppp"] * (count - 2), "fsppp", "psppp"])
+    ranked = orderer.rank([*names(5), "new"], goal=goal)
+    places = {one.test: place for place, one in enumerate(ranked)}
+    assert places["t1"] > max(places["t0"], places["new"])
+    skipped = ranked[places["t1"]]
+    assert skipped.reason == "was skipped so far"
+    assert skipped.likelihood is None
+
+
+def test_a_skip_says_nothing_of_a_test_that_ran() -> None:
+    skipped, never_named = learned([sheet("fp"), sheet("ss")]), taught(["fp"])
+    for name, column in never_named.columns.arrays().items():
+        assert (skipped.columns.arrays()[name] == column).all(), name
+
+
+def test_what_runs_at_last_is_counted_from_there() -> None:
+    columns = taught([*["sp"] * 5, "pp"]).columns
+    assert columns.met[columns.places(["t0"])] == 1

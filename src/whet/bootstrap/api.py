@@ -1,0 +1,272 @@
+"""`whet api`, put together: the contract from its address, the service, what is known of it, and the report."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urljoin
+
+from whet.core.errors import WhetError
+from whet.core.ports import ServiceKnowledge
+from whet.reports.api.composing import fault_line, group_of
+from whet.reports.api.model import (
+    ApiReport,
+    ChangeLine,
+    CurvePoint,
+    EdgeLine,
+    FaultLine,
+    OperationLine,
+    Standing,
+    UntestedLine,
+)
+from whet.reports.api.redaction import Secrets
+from whet.skills.api import knowledge as memory
+from whet.skills.api.access import Access, Credential, split_headers
+from whet.skills.api.campaign import Budget, Campaign
+from whet.skills.api.contract.comparing import compare
+from whet.skills.api.contract.model import Contract, Operation
+from whet.skills.api.contract.reading import read_contract
+from whet.skills.api.explorer import EVERYTHING, Explorer, Learned
+from whet.skills.api.faults import Fault
+from whet.skills.api.service import Service
+from whet.tools.http.client import Client
+from whet.tools.http.messages import Headers, Request
+from whet.tools.http.origin import Origin, split_address
+
+# Where frameworks put their document, for those who give only the service's address.
+_USUAL_PLACES = (
+    "/openapi.json", "/openapi.yaml", "/swagger.json", "/v3/api-docs", "/v2/api-docs", "/api/openapi.json",
+    "/api/schema/", "/api-docs", "/swagger/v1/swagger.json",
+)  # fmt: skip
+_MOST_REDIRECTS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What `whet api` was asked to do."""
+
+    document: str
+    url: str | None = None
+    budget: Budget = field(default_factory=Budget)
+    headers: Headers = ()
+    credentials: tuple[Credential, ...] = ()
+    seed: int | None = None
+    only: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    safe: bool = False
+    per_second: float | None = None
+    timeout_seconds: float = 10.0
+    learned: Learned = EVERYTHING
+
+
+@dataclass(slots=True)
+class Visit:
+    """One run on one service, from the contract to the report."""
+
+    asked: Asked
+    contract: Contract
+    origin: Origin
+    base_path: str
+    operations: tuple[Operation, ...]
+    left_out: tuple[UntestedLine, ...]
+    access: Access
+    client: Client
+    campaign: Campaign
+    explorer: Explorer
+    before: memory.Knowledge
+    seed: int
+
+    @property
+    def key(self) -> str:
+        return service_key(self.origin, self.base_path, self.contract)
+
+    def remember(self, store: ServiceKnowledge) -> None:
+        """Faults that were fixed are let go; those not looked at again are kept."""
+        faults = [*self.campaign.faults, *self.campaign.not_retested]
+        secrets = self._secrets()
+        text = secrets.text(memory.written(memory.learned(self.explorer, self.before, self.contract, faults)))
+        store.update(self.key, lambda _: text)
+
+    def report(self, interrupted: bool = False) -> ApiReport:
+        campaign, secrets = self.campaign, self._secrets()
+        report = ApiReport(
+            title=self.contract.title,
+            base_url=str(self.origin) + self.base_path,
+            seed=self.seed,
+            requests=sum(sum(told.statuses.values()) for told in campaign.operations.values()),
+            budget_requests=self.asked.budget.requests,
+            seconds=campaign.seconds,
+            operations=tuple(self._lines()),
+            faults=tuple(self._faults(secrets)),
+            edges=tuple(self._edges()),
+            changes=tuple(self._changes()),
+            curve=tuple(CurvePoint(*point) for point in campaign.curve),
+            notes=(*self.contract.notes, *campaign.notes),
+            untested=self._untested(),
+            document=self.asked.document,
+            interrupted=interrupted,
+            earlier_runs=self.before.runs,
+        )
+        return secrets.hidden_in(report)
+
+    def _secrets(self) -> Secrets:
+        given = [value for _, value in self.asked.headers]
+        return Secrets((*self.access.secrets(), *given), [name for name, _ in self.asked.headers])
+
+    def _lines(self) -> list[OperationLine]:
+        told = self.campaign.operations
+        return [
+            OperationLine(one.id, sum(told[one.id].statuses.values()), told[one.id].statuses, told[one.id].reached_at,
+                          group_of(one))
+            for one in self.operations
+        ]  # fmt: skip
+
+    def _faults(self, secrets: Secrets) -> list[FaultLine]:
+        before = {fault.suspicion.cause for fault in memory.remembered_faults(self.before, self.contract)}
+        made: list[tuple[Fault, Standing]] = [
+            (fault, "known" if fault.suspicion.cause in before else "new") for fault in self.campaign.faults
+        ]
+        made += [(fault, "fixed") for fault in self.campaign.fixed]
+        made += [(fault, "not re-tested") for fault in self.campaign.not_retested]
+        return [self._fault(fault, standing, secrets) for fault, standing in made]
+
+    def _fault(self, fault: Fault, standing: Standing, secrets: Secrets) -> FaultLine:
+        affected = self.campaign.affected(fault)
+        return fault_line(fault, self.contract, str(self.origin), secrets, standing, affected)
+
+    def _edges(self) -> list[EdgeLine]:
+        return [
+            EdgeLine(edge.kind, edge.field, edge.slot.operation, edge.slot.place, mean, round(won + lost), round(won))
+            for edge, mean, won, lost in self.explorer.dependencies.edges()
+        ]
+
+    def _changes(self) -> list[ChangeLine]:
+        if self.before.document is None:
+            return []
+        try:
+            earlier = read_contract(self.before.document, "the contract of the last run")
+        except WhetError:
+            return []
+        changes = compare(earlier, self.contract)
+        return [ChangeLine(f"{one.operation}: {one.sentence}" if one.operation else one.sentence, one.breaking)
+                for one in changes]  # fmt: skip
+
+    def _untested(self) -> tuple[UntestedLine, ...]:
+        never = [one.id for one in self.operations if not self.campaign.operations[one.id].statuses]
+        return (*self.left_out, *(UntestedLine(one, "the budget ended before its turn") for one in never))
+
+
+def prepare(asked: Asked, store: ServiceKnowledge | None) -> Visit:
+    """Everything up to the first request of exploring; errors here are about what was given."""
+    origin, base, contract, client = _reached(asked)
+    operations, left_out = _in_scope(contract, asked)
+    headers, credentials = split_headers(contract, asked.headers)
+    access = Access(contract, (*asked.credentials, *credentials))
+    seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(2**31)
+    service = Service(client, access, base, asked.per_second, headers)
+    explorer = Explorer(contract, operations, service.send, seed, asked.learned)
+    kept = store.load(service_key(origin, base, contract)) if store is not None else None
+    before = memory.read(kept)
+    memory.teach(explorer, before, contract)
+    known = memory.remembered_faults(before, contract)
+    campaign = Campaign(contract, operations, service, explorer, asked.budget, known)
+    explorer.hears(access.listen)
+    return Visit(
+        asked, contract, origin, base, operations, left_out, access, client, campaign, explorer, before, seed
+    )  # fmt: skip
+
+
+def service_key(origin: Origin, base_path: str, contract: Contract) -> str:
+    """By title, not by port: the same service is found again wherever it listens."""
+    return f"{contract.title} {origin.host}{base_path}"
+
+
+def _reached(asked: Asked) -> tuple[Origin, str, Contract, Client]:
+    given = split_address(asked.url) if asked.url else None
+    if asked.document.startswith(("http://", "https://")):
+        origin, _ = split_address(asked.document)
+        client = Client(origin, asked.timeout_seconds)
+        text, where = _fetched(client, asked)
+        contract = read_contract(text, where)
+        target = given or (origin, contract.base_path)
+    else:
+        contract = read_contract(Path(asked.document))
+        if given is None:
+            raise WhetError(
+                "A contract from a file does not say which service may be tested.",
+                "Add --url, for example --url http://127.0.0.1:8000.",
+            )
+        target = given
+        client = Client(target[0], asked.timeout_seconds)
+    if given is not None:
+        client = Client(given[0], asked.timeout_seconds)
+    if not client.answers():
+        raise WhetError(f"Nothing answers at {target[0]}.", "Start the service, or give its address with --url.")
+    return target[0], target[1], contract, client
+
+
+def _fetched(client: Client, asked: Asked) -> tuple[bytes, str]:
+    _, path = split_address(asked.document)
+    places = (path,) if path else _USUAL_PLACES
+    for place in places:
+        text = _document(client, place, asked)
+        if text is not None:
+            return text, f"{client.origin}{place}"
+    if path:
+        raise WhetError(f"{asked.document} gave no document.", "Open it in a browser: is it the OpenAPI document?")
+    raise WhetError(
+        f"{client.origin} has no OpenAPI document in the usual places ({', '.join(_USUAL_PLACES[:4])} …).",
+        "Give its address, or a file and --url.",
+    )
+
+
+def _document(client: Client, place: str, asked: Asked) -> bytes | None:
+    """None for "not here". Redirects are followed on the same origin only."""
+    for _ in range(_MOST_REDIRECTS):
+        request = Request("GET", place, (("Accept", "application/json, application/yaml, */*"), *asked.headers))
+        for credential in asked.credentials:
+            request = credential.on(request)
+        answer = client.send(request)
+        if answer.status is None:
+            raise WhetError(f"{client.origin} does not answer ({answer.silence}).", "Is the service running?")
+        onward = answer.header("location")
+        if answer.status in range(300, 400) and onward:
+            place = _same_origin(client.origin, place, onward)
+            continue
+        return answer.body if answer.status == 200 else None
+    return None
+
+
+def _same_origin(origin: Origin, place: str, onward: str) -> str:
+    target = urljoin(f"{origin}{place}", onward)
+    other, path = split_address(target)
+    if other != origin:
+        raise WhetError(f"{origin}{place} leads to {other}, which is another origin.", f"If that is meant: {target}")
+    return path
+
+
+def _in_scope(contract: Contract, asked: Asked) -> tuple[tuple[Operation, ...], tuple[UntestedLine, ...]]:
+    kept: list[Operation] = []
+    left: list[UntestedLine] = []
+    for operation in contract.operations:
+        why = _why_not(operation, asked)
+        if why is None:
+            kept.append(operation)
+        else:
+            left.append(UntestedLine(operation.id, why))
+    if not kept:
+        raise WhetError("No operation is left to test.", "Loosen --only, --exclude or --safe.")
+    return tuple(kept), tuple(left)
+
+
+def _why_not(operation: Operation, asked: Asked) -> str | None:
+    if asked.only and not _named(operation, asked.only):
+        return "not among --only"
+    if _named(operation, asked.exclude):
+        return "--exclude"
+    return "--safe leaves out DELETE" if asked.safe and operation.method == "DELETE" else None
+
+
+def _named(operation: Operation, wanted: Sequence[str]) -> bool:
+    """A part of "METHOD /path", an operationId or a tag."""
+    return any(one in operation.id or one == operation.name or one in operation.tags for one in wanted)

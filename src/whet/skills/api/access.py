@@ -1,0 +1,165 @@
+"""Credentials: how they were given, how a request carries them, and tokens the service itself hands out."""
+
+import base64
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from urllib.parse import quote
+
+from whet.core.errors import WhetError
+from whet.skills.api.contract.model import Contract, Json, SecurityScheme
+from whet.skills.api.exchange import Draft, Exchange
+from whet.tools.http.messages import Headers, Request
+
+_FORMS = "bearer:TOKEN, basic:USER:PASSWORD, header:NAME=VALUE, query:NAME=VALUE, cookie:NAME=VALUE or oauth2:ID:SECRET"
+_TOKEN_NAMES = ("access_token", "accesstoken", "token", "jwt", "id_token", "auth_token", "session_token")
+_PATIENCE = 3
+_WRONG = "whet-wrong-credential"
+
+
+@dataclass(frozen=True, slots=True)
+class Credential:
+    """One header, query parameter or cookie that lets us in."""
+
+    where: str  # header, query or cookie
+    name: str
+    value: str = field(repr=False)
+
+    def on(self, request: Request) -> Request:
+        if self.where == "query":
+            mark = "&" if "?" in request.target else "?"
+            return replace(request, target=f"{request.target}{mark}{quote(self.name)}={quote(self.value, safe='')}")
+        if self.where == "cookie":
+            return replace(request, headers=_with_cookie(request.headers, f"{self.name}={self.value}"))
+        return replace(request, headers=(*request.headers, (self.name, self.value)))
+
+
+@dataclass(slots=True)
+class Access:
+    """What was given stays; a token the service handed out is used where nothing was given."""
+
+    contract: Contract
+    given: tuple[Credential, ...] = ()
+    handed_out: Credential | None = None
+    _login: Draft | None = None
+    _refusals: int = 0
+
+    def dress(self, request: Request, credentials: str) -> Request:
+        for credential in self._worn(credentials):
+            request = credential.on(request)
+        return request
+
+    def secrets(self) -> tuple[str, ...]:
+        return tuple(one.value for one in (*self.given, self.handed_out) if one is not None)
+
+    def listen(self, exchange: Exchange) -> Draft | None:
+        """Adopt the token a login answers, where none was given; the login to send again when the token ran out."""
+        if self.given:
+            return None
+        if exchange.response.status == 401 and exchange.draft.credentials == "given" and self.handed_out:
+            return self._refused()
+        token = next(_tokens(exchange.response.body), None) if _is_login(exchange) else None
+        if token is not None:
+            self.handed_out = Credential("header", "Authorization", f"Bearer {token}")
+            self._login = exchange.draft
+        self._refusals = 0 if exchange.ok else self._refusals
+        return None
+
+    def _refused(self) -> Draft | None:
+        """One refusal may be the operation's own; several in a row mean that we logged ourselves out."""
+        self._refusals += 1
+        if self._refusals < _PATIENCE:
+            return None
+        self._refusals, self.handed_out = 0, None
+        return self._login
+
+    def _worn(self, credentials: str) -> tuple[Credential, ...]:
+        if credentials == "none":
+            return ()
+        own = self.given or ((self.handed_out,) if self.handed_out else ())
+        if credentials == "wrong":
+            return tuple(replace(one, value=_spoiled(one.value)) for one in own) or self._wrong_by_contract()
+        return own
+
+    def _wrong_by_contract(self) -> tuple[Credential, ...]:
+        schemes = self.contract.security_schemes.values()
+        return tuple(_wrong(scheme) for scheme in schemes)[:1] or (
+            Credential("header", "Authorization", f"Bearer {_WRONG}"),
+        )
+
+
+def split_headers(contract: Contract, headers: Headers) -> tuple[Headers, tuple[Credential, ...]]:
+    """Headers by which a service knows who asks are credentials, however they were given."""
+    named = {one.field.lower() for one in contract.security_schemes.values() if one.field and one.where == "header"}
+    secret = {"authorization", "cookie", *named}
+    plain = tuple(pair for pair in headers if pair[0].lower() not in secret)
+    return plain, tuple(Credential("header", *pair) for pair in headers if pair[0].lower() in secret)
+
+
+def parse_credential(text: str) -> Credential:
+    """`--auth`: bearer:TOKEN, basic:USER:PASSWORD, header:NAME=VALUE … A value `env:NAME` is read from there."""
+    kind, _, rest = text.partition(":")
+    if kind == "bearer" and rest:
+        return Credential("header", "Authorization", f"Bearer {_value(rest)}")
+    if kind == "basic" and ":" in rest:
+        user, _, password = rest.partition(":")
+        return Credential("header", "Authorization", basic(user, _value(password)))
+    name, equals, value = rest.partition("=")
+    if kind in {"header", "query", "cookie"} and name and equals:
+        return Credential(kind, name, _value(value))
+    raise WhetError(f"--auth does not understand {kind!r}.", f"Give one of: {_FORMS}.")
+
+
+def basic(user: str, password: str) -> str:
+    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
+
+
+def _value(text: str) -> str:
+    if not text.startswith("env:"):
+        return text
+    name = text.removeprefix("env:")
+    if name not in os.environ:
+        raise WhetError(f"The environment has no {name}.", f"Set it: export {name}=…")
+    return os.environ[name]
+
+
+def _spoiled(value: str) -> str:
+    """Wrong in content, right in form, so that it is checked and not merely unreadable."""
+    scheme, space, secret = value.rpartition(" ")
+    turned = secret[::-1] if secret != secret[::-1] else secret + "x"
+    return f"{scheme}{space}{basic('whet', 'wrong').partition(' ')[2] if scheme == 'Basic' else turned}"
+
+
+def _wrong(scheme: SecurityScheme) -> Credential:
+    if scheme.kind == "basic":
+        return Credential("header", "Authorization", basic("whet", "wrong"))
+    if scheme.kind == "api-key" and scheme.field and scheme.where in {"header", "query", "cookie"}:
+        return Credential(str(scheme.where), scheme.field, _WRONG)
+    return Credential("header", "Authorization", f"Bearer {_WRONG}")
+
+
+def _with_cookie(headers: Headers, pair: str) -> Headers:
+    rest = tuple((name, value) for name, value in headers if name.lower() != "cookie")
+    before = [value for name, value in headers if name.lower() == "cookie"]
+    return (*rest, ("Cookie", "; ".join([*before, pair])))
+
+
+def _is_login(exchange: Exchange) -> bool:
+    return exchange.ok and exchange.draft.mutation is None and _sent_password(exchange.draft.body)
+
+
+def _sent_password(body: Json) -> bool:
+    return isinstance(body, dict) and any("password" in name.lower() or "secret" in name.lower() for name in body)
+
+
+def _tokens(body: bytes) -> Iterator[str]:
+    try:
+        answer = json.loads(body)
+    except (ValueError, RecursionError):
+        return
+    inner = answer.get("data") if isinstance(answer, dict) else None
+    for level in (answer, inner):
+        if isinstance(level, dict):
+            named = {name.lower(): value for name, value in level.items()}
+            yield from (named[name] for name in _TOKEN_NAMES if isinstance(named.get(name), str) and named[name])

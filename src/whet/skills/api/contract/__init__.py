@@ -1,0 +1,1 @@
+"""What a service promises: OpenAPI and Swagger documents read into one form."""

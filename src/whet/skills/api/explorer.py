@@ -1,0 +1,220 @@
+"""The loop of `whet api`: choose what is likely to bring news, send it, judge it, learn from it."""
+
+import random
+from collections import deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from whet.skills.api.contract.model import Contract, Json, Operation
+from whet.skills.api.contract.schemas import Schemas
+from whet.skills.api.exchange import Draft, Exchange
+from whet.skills.api.faults import Kind, Suspicion
+from whet.skills.api.learning.beliefs import Beliefs
+from whet.skills.api.learning.blame import blamed
+from whet.skills.api.learning.dependencies import Dependencies
+from whet.skills.api.learning.drafting import Drafting, Made
+from whet.skills.api.learning.entities import Entities, Entity, told
+from whet.skills.api.learning.mutating import Mutating
+from whet.skills.api.learning.novelty import News, Novelty
+from whet.skills.api.learning.paths import collection_of
+from whet.skills.api.learning.readiness import Readiness
+from whet.skills.api.learning.recall import Taken
+from whet.skills.api.learning.sequencing import Sequencing, Step
+from whet.skills.api.learning.sources import Sources
+from whet.skills.api.learning.supply import Supply
+from whet.skills.api.mutations.bank import Bank
+from whet.skills.api.mutations.places import REQUEST, Place
+from whet.skills.api.oracles.causes import error_signature
+from whet.skills.api.oracles.judge import Judge
+from whet.skills.api.oracles.semantics import Semantics
+from whet.skills.api.values.slots import NOTHING, Absent
+
+# These pay once: what a service does wrong of itself, not what it failed to promise.
+_PAYING = frozenset(
+    {Kind.SERVER_ERROR, Kind.CRASH, Kind.TIMEOUT, Kind.MISSING_AUTH, Kind.READ_AFTER_DELETE, Kind.LOST_UPDATE}
+)
+_DEEPEST = 4
+_GONE = frozenset({404, 410})
+_BACK = 0.3  # of what a request brought, to those that made what it was built on
+_MOST_PROBES = 0.05  # of all requests, to look into what was suspected
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """Which parts learn; the others choose at random. For ablations."""
+
+    dependencies: bool = True
+    sources: bool = True
+    sequencing: bool = True
+    mutations: bool = True
+
+
+EVERYTHING = Learned()
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One turn, for whoever listens."""
+
+    exchange: Exchange
+    news: News
+    suspicions: tuple[Suspicion, ...]
+    story: tuple[Exchange, ...] = field(default=(), repr=False)  # what led to the request
+
+
+class Explorer:
+    def __init__(
+        self,
+        contract: Contract,
+        operations: tuple[Operation, ...],
+        send: Callable[[Draft], Exchange],
+        seed: int = 0,
+        learned: Learned = EVERYTHING,
+    ) -> None:
+        rng = random.Random(seed)  # noqa: S311 - a run must repeat, not resist guessing
+        schemas = Schemas(contract)
+        self._send = send
+        self.entities = Entities(rng)
+        self.dependencies = Dependencies(rng, self.entities, learned.dependencies)
+        self.sources = Sources(rng, self.dependencies, learned.sources)
+        self.drafting = Drafting(schemas, rng, self.entities, self.dependencies, self.sources)
+        self.mutating = Mutating(rng, Bank(schemas, self._foreign), self.drafting, self.entities, learned.mutations)
+        self.sequencing = Sequencing(operations, self.mutating.kinds, np.random.default_rng(seed), learned.sequencing)
+        self._readiness = Readiness(operations, self.entities, self.dependencies)
+        self._supply = Supply(operations, self.entities, self.dependencies, self.drafting)
+        self._novelty = Novelty()
+        self.judge = Judge(contract, schemas)
+        self._semantics = Semantics(contract, schemas)
+        self._probes: deque[Draft] = deque(maxlen=50)
+        self._spent_on_probes = 0
+        self._rng = rng
+        self._listeners: list[Callable[[Exchange], Draft | None]] = []
+
+    def hears(self, listener: Callable[[Exchange], Draft | None]) -> None:
+        """Somebody who sees every exchange, and may answer with a request to send next (a login)."""
+        self._listeners.append(listener)
+
+    def tables(self) -> dict[str, Beliefs[Any]]:
+        """Everything that is believed, by name; what the next run starts from."""
+        return {
+            "edges": self.dependencies.own,
+            "shared edges": self.dependencies.shared,
+            "sources": self.sources.own,
+            "shared sources": self.sources.shared,
+            "present": self.sources.present,
+            "namesakes": self.sources.namesakes,
+            "paths": self.sources.paths,
+            "places": self.mutating.places,
+        }
+
+    def evidence(self, suspicion: Suspicion) -> tuple[Exchange, ...]:
+        """Exchanges besides the judged one that a suspicion rests on."""
+        return (*self.judge.evidence(suspicion), *self._semantics.evidence(suspicion))
+
+    def turns(self) -> Iterator[Seen]:
+        """One request each, without end: the caller holds the budget."""
+        sent = 0
+        while True:
+            seen = self._probe() if self._probes and self._spent_on_probes <= _MOST_PROBES * sent else self._turn()
+            if seen is not None:
+                sent += 1
+                yield seen
+
+    def _turn(self) -> Seen | None:
+        step = self.sequencing.next(self._readiness.ready, lambda one: self._readiness.waits(one, self.sequencing))
+        made, place = self._made(step)
+        if made is None:
+            self.sequencing.cannot(step)
+            return None
+        maker = self._supply.maker(made)
+        if maker is not None:
+            return self._supplied(maker)
+        exchange = self._send(made.draft)
+        seen = self._judged(exchange, made)
+        self._learn(step, place, made, seen)
+        return seen
+
+    def _supplied(self, maker: Operation, depth: int = 0) -> Seen:
+        """What the chosen request lacks is made first, from the root of what is missing; the next turn chooses anew."""
+        made = self.drafting.like_one_that_worked(maker) or self.drafting.new(maker)
+        deeper = self._supply.maker(made) if depth < _DEEPEST else None
+        if deeper is not None:
+            return self._supplied(deeper, depth + 1)
+        seen = self._judged(self._send(made.draft), made)
+        self._learn(Step(maker, None), REQUEST, made, seen)
+        return seen
+
+    def _made(self, step: Step) -> tuple[Made | None, Place]:
+        if step.kind is None:
+            return self.drafting.new(step.operation), REQUEST
+        return self.mutating.make(step.operation, step.kind) or (None, REQUEST)
+
+    def _probe(self) -> Seen:
+        self._spent_on_probes += 1
+        made = Made(self._probes.popleft())
+        return self._judged(self._send(made.draft), made)
+
+    def _judged(self, exchange: Exchange, made: Made) -> Seen:
+        suspicions = (*self.judge.judge(exchange), *self._semantics.judge(exchange))
+        self._probes.extend((*self.judge.probes(exchange), *self._semantics.probes(exchange)))
+        asked = (listener(exchange) for listener in self._listeners)
+        self._probes.extendleft(draft for draft in asked if draft is not None)
+        used = [taken.entity for taken in made.taken.values()]
+        status = exchange.response.status
+        signature = error_signature(exchange) if status is not None and status >= 400 else None
+        causes = tuple(one.cause for one in suspicions if one.kind in _PAYING)
+        news = self._novelty.news(exchange, signature, causes)
+        self._take_in(exchange, used)
+        return Seen(exchange, news, suspicions, told(used))
+
+    def _take_in(self, exchange: Exchange, used: list[Entity]) -> None:
+        if not exchange.ok:
+            return
+        if exchange.operation.method == "DELETE":
+            self.entities.end(exchange)
+        elif exchange.draft.broken is None:
+            self.entities.take_in(exchange, used)
+
+    def _learn(self, step: Step, place: Place, made: Made, seen: Seen) -> None:
+        ok, worth = seen.exchange.ok, seen.news.worth
+        self.sequencing.tell(step, worth, ok)
+        for taken in made.taken.values():
+            self.sequencing.credit(taken.entity.made_by, _BACK * worth / len(made.taken))
+        if step.kind is None:
+            self._supply.tell(step.operation, ok)
+            self.drafting.hints.listen(seen.exchange)
+            self._learn_values(made, seen.exchange)
+            self.drafting.remember(made, ok)
+        else:
+            self.mutating.tell(step.kind, place, worth)
+
+    def _learn_values(self, made: Made, exchange: Exchange) -> None:
+        """All values share in a success; a refusal counts against those it is about."""
+        guilty = made.sources if exchange.ok else {p: made.sources[p] for p in blamed(exchange, made.sources)}
+        self.sources.tell(exchange.operation.id, guilty, float(exchange.ok))
+        in_path = [where for where in made.taken if where.startswith("path.")]
+        if in_path and (exchange.ok or not any(where in guilty for where in in_path)):
+            self.sources.tell_path(exchange.operation.id, True, float(exchange.ok))
+        for where, taken in made.taken.items():
+            self._learn_taken(taken, exchange, where in guilty)
+
+    def _learn_taken(self, taken: Taken, exchange: Exchange, guilty: bool) -> None:
+        if exchange.ok:
+            taken.entity.missed = 0
+        elif exchange.response.status in _GONE and (taken.edge is None or self.dependencies.trusted(taken.edge)):
+            self.entities.not_found(taken.entity)
+            return  # the way was right before: it is the thing that is gone
+        if guilty and taken.edge is not None:
+            self.dependencies.tell(taken.edge, float(exchange.ok))
+
+    def _foreign(self, draft: Draft, place: Place) -> Json | Absent:
+        """An id of something else that lives in the service."""
+        own = collection_of(draft.operation.path)
+        others = [kind for kind in self.entities.by_kind if kind != own and self.entities.lives(kind)]
+        if not others:
+            return NOTHING
+        fields = self.entities.alive(self._rng.choice(others))[-1].fields
+        return next((value for name, value in fields.items() if name in ("id", "uuid", "name", "key")), NOTHING)

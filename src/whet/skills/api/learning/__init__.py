@@ -1,0 +1,1 @@
+"""What is learned while a service is tested: which values, sequences and mutations pay off."""

@@ -1,0 +1,151 @@
+"""Who gives what to whom: which field of which kind of thing fits a slot.
+
+Names, nouns and types give the prior; whether requests built on it were accepted is the evidence. What is learned of a
+slot is shared with the slots of the same path prefix, so that one success at /orders/{id} serves all that lies below.
+"""
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from whet.skills.api.contract.model import Json, Schema
+from whet.skills.api.learning.beliefs import Beliefs, Prior
+from whet.skills.api.learning.entities import Entities, Entity
+from whet.skills.api.learning.paths import noun, prefix_of, spoken
+from whet.skills.api.names import asked_for, likeness
+from whet.skills.api.values.slots import Slot
+
+MOST_CANDIDATES = 8
+YOUNGEST = 15
+_PRIOR_TRIES = 3.0
+_LEAST = 0.05
+_BY_DEPTH = (1.0, 0.85, 0.4, 0.25)  # one level is often a mere wrapper ("data")
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A value taken from `field` of a thing of `kind`, for a slot."""
+
+    slot: Slot
+    kind: str
+    field: str
+
+
+class Dependencies:
+    """`learn=False` takes any field of any living thing that has the right type: the baseline of the ablation."""
+
+    def __init__(self, rng: random.Random, entities: Entities, learn: bool = True) -> None:
+        self._rng, self._entities, self._learn = rng, entities, learn
+        self.own: Beliefs[tuple[str, str, str, str]] = Beliefs(rng)
+        self.shared: Beliefs[tuple[str, str, str]] = Beliefs(rng)
+        self._candidates: dict[Slot, tuple[int, list[tuple[Edge, Prior]]]] = {}
+
+    def choose(self, slot: Slot, beside: Mapping[str, Json], used: Sequence[Entity]) -> tuple[Edge, Entity] | None:
+        """The most promising edge with a living thing behind it.
+
+        `beside` are path values already settled; a thing `used` in this request already is preferred, because a
+        user's name goes with the same user's password.
+        """
+        drawn: list[tuple[float, Edge, list[Entity]]] = []
+        for edge, prior in self._known(slot):
+            young = self._entities.alive(edge.kind)[-YOUNGEST:]
+            things = [one for one in young if _fits(one, edge.field, slot.schema, beside)]
+            things = [one for one in things if one in used] or things
+            if things:
+                drawn.append((self._draw(edge, prior), edge, things))
+        if not drawn:
+            return None
+        _, edge, things = max(drawn, key=lambda one: one[0]) if self._learn else self._rng.choice(drawn)
+        return edge, self._entities.pick(things, to_end=slot.operation.startswith("DELETE "))
+
+    def promise(self, slot: Slot) -> float:
+        """How good the best edge looks, before any draw; 0 when nothing fits."""
+        return max((self._mean(edge, prior) for edge, prior in self._known(slot)), default=0.0)
+
+    def wanted(self, slot: Slot, sure: float) -> list[str]:
+        """The kinds whose things would fit this slot with at least this chance, best first."""
+        likely = sorted(((self._mean(edge, prior), edge.kind) for edge, prior in self._known(slot)), reverse=True)
+        return list(dict.fromkeys(kind for mean, kind in likely if mean >= sure))
+
+    def trusted(self, edge: Edge) -> bool:
+        """Whether values by this edge were accepted before, more often than not."""
+        won, lost = self.shared.seen.get(_shared(edge), (0.0, 0.0))
+        return won > lost
+
+    def tell(self, edge: Edge, success: float) -> None:
+        self.own.tell(_own(edge), success)
+        self.shared.tell(_shared(edge), success)
+
+    def edges(self) -> Iterator[tuple[Edge, float, float, float]]:
+        """Every edge that was tried: (edge, mean, successes, failures)."""
+        for _, known in self._candidates.values():
+            for edge, prior in known:
+                won, lost = self.own.seen.get(_own(edge), (0.0, 0.0))
+                if won or lost:
+                    yield edge, self._mean(edge, prior), won, lost
+
+    def _draw(self, edge: Edge, prior: Prior) -> float:
+        return self.own.draw(_own(edge), self.shared.lean(_shared(edge), prior))
+
+    def _mean(self, edge: Edge, prior: Prior) -> float:
+        return self.own.mean(_own(edge), self.shared.lean(_shared(edge), prior))
+
+    def _known(self, slot: Slot) -> list[tuple[Edge, Prior]]:
+        """Candidates by name, made anew only when new fields were met."""
+        met = self._entities.fields.size
+        cached = self._candidates.get(slot)
+        if cached is None or cached[0] != met:
+            cached = self._candidates[slot] = (met, self._ranked(slot))
+        return cached[1]
+
+    def _ranked(self, slot: Slot) -> list[tuple[Edge, Prior]]:
+        about = noun(_above(slot))
+        name = slot.name
+        scored = [
+            (likeness(name, about, field, spoken(kind)) * _standing(field), kind, field)
+            for kind, field in self._entities.fields.about(asked_for(name, about))
+        ]
+        if not self._learn:
+            scored = [(0.5, kind, field) for _, kind, field in scored]
+        best = sorted((one for one in scored if one[0] > _LEAST), reverse=True)[:MOST_CANDIDATES]
+        return [(Edge(slot, kind, field), (s * _PRIOR_TRIES, (1 - s) * _PRIOR_TRIES)) for s, kind, field in best]
+
+
+def _standing(field: str) -> float:
+    """What the service said counts for more than what we sent, the top for more than what lies inside."""
+    said, sent = (field.removeprefix("sent."), 0.8) if field.startswith("sent.") else (field, 1.0)
+    return sent * _BY_DEPTH[min(said.count("."), len(_BY_DEPTH) - 1)]
+
+
+def _own(edge: Edge) -> tuple[str, str, str, str]:
+    return edge.slot.operation, edge.slot.place, edge.kind, edge.field
+
+
+def _shared(edge: Edge) -> tuple[str, str, str]:
+    """A path parameter shares with the same prefix of other operations, any other slot with its namesakes."""
+    slot = edge.slot
+    group = prefix_of(_path(slot), slot.name) if slot.where == "path" else slot.name
+    return group, edge.kind, edge.field
+
+
+def _path(slot: Slot) -> str:
+    return slot.operation.partition(" ")[2]
+
+
+def _above(slot: Slot) -> str:
+    """The path up to the slot's own parameter: what stands there names the thing."""
+    return prefix_of(_path(slot), slot.name) if slot.where == "path" else _path(slot)
+
+
+def _fits(entity: Entity, field: str, schema: Schema, beside: Mapping[str, Json]) -> bool:
+    if field not in entity.fields or not _of_type(entity.fields[field], schema):
+        return False
+    return all(entity.place.get(prefix, value) == value for prefix, value in beside.items())
+
+
+def _of_type(value: Json, schema: Schema) -> bool:
+    wanted = schema.get("type")
+    kinds = {wanted} if isinstance(wanted, str) else set(wanted or ())
+    if isinstance(value, str):
+        return not kinds or "string" in kinds
+    return not kinds or bool(kinds & {"integer", "number"}) or "string" in kinds

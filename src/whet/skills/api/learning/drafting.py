@@ -1,0 +1,153 @@
+"""Requests made from what is known: new ones, and ones like a request that worked."""
+
+import random
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from whet.skills.api.contract.model import Body, Json, Operation
+from whet.skills.api.contract.schemas import Schemas
+from whet.skills.api.exchange import Draft
+from whet.skills.api.learning.beliefs import Beliefs
+from whet.skills.api.learning.dependencies import Dependencies
+from whet.skills.api.learning.entities import Entities
+from whet.skills.api.learning.hints import Hints
+from whet.skills.api.learning.recall import Recall, Taken
+from whet.skills.api.learning.sources import Sources
+from whet.skills.api.values.drafts import Values
+from whet.skills.api.values.slots import NOTHING, Absent, Slot, Source
+
+_KEPT = 0.5  # how often a request that worked is sent as it was, apart from ids that have to be alive
+_PATIENCE = 4  # refusals after which what worked in an earlier run is no longer trusted
+_PLAIN = 0.5  # of the requests to what has not worked yet: nothing but what is required
+MOST_PER_OPERATION = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A draft and how it came about, so that its outcome can be credited and its way repeated."""
+
+    draft: Draft
+    sources: Mapping[str, Source] = field(default_factory=dict)
+    taken: Mapping[str, Taken] = field(default_factory=dict)
+
+
+class Drafting:
+    def __init__(
+        self, schemas: Schemas, rng: random.Random, entities: Entities, dependencies: Dependencies, sources: Sources
+    ) -> None:
+        self._rng, self._entities, self._dependencies, self._sources = rng, entities, dependencies, sources
+        self._schemas = schemas
+        self.hints = Hints(rng)
+        self._values = Values(schemas, rng, self._choose, self._observed)
+        self._bodies: Beliefs[tuple[str, str]] = Beliefs(rng)
+        self._recall: Recall | None = None
+        self._recipe: Mapping[str, Source] | None = None
+        self._refused: dict[str, int] = {}
+        self._slots: dict[tuple[str, str], Slot] = {}
+        self.worked: dict[str, deque[Made]] = {}
+        self.known: dict[str, list[Made]] = {}  # what worked in earlier runs
+
+    def new(self, operation: Operation) -> Made:
+        """A valid request, every value from the source that looks best for its slot."""
+        reached = operation.id in self.worked
+        if not reached and operation.id in self.known and self._refused.get(operation.id, 0) < _PATIENCE:
+            return self._as_before(operation)
+        return self._made(operation, self._body(operation, reached), None, reached)
+
+    def recipes(self) -> dict[str, list[Made]]:
+        """Requests that worked, in this run or in earlier ones."""
+        return {**self.known, **{operation: list(made) for operation, made in self.worked.items()}}
+
+    def _as_before(self, operation: Operation) -> Made:
+        """What worked in an earlier run: values from the same sources, now and then the very same ones."""
+        old = self._rng.choice(self.known[operation.id])
+        body = next((one for one in operation.bodies if one.media == old.draft.media), None)
+        made = self._made(operation, body, old.sources, reached=True)
+        if self._rng.random() < _KEPT and not any(place.startswith("body") for place in made.taken):
+            return replace(made, draft=replace(made.draft, body=old.draft.body, query=old.draft.query))
+        return made
+
+    def like_one_that_worked(self, operation: Operation) -> Made | None:
+        """The same values where they still hold, or new ones from the same sources."""
+        known = self.worked.get(operation.id)
+        if not known:
+            return None
+        old = self._rng.choice(known)
+        if self._rng.random() < _KEPT or operation.method in {"GET", "DELETE", "HEAD"}:
+            return self._refreshed(old)
+        body = next((one for one in operation.bodies if one.media == old.draft.media), None)
+        return self._made(operation, body, old.sources, reached=True)
+
+    def remember(self, made: Made, ok: bool) -> None:
+        operation = made.draft.operation
+        if made.draft.media:
+            self._bodies.tell((operation.id, made.draft.media), float(ok))
+        if ok:
+            self.worked.setdefault(operation.id, deque(maxlen=MOST_PER_OPERATION)).append(made)
+        else:
+            self._refused[operation.id] = self._refused.get(operation.id, 0) + 1
+
+    def _made(
+        self, operation: Operation, body: Body | None, recipe: Mapping[str, Source] | None, reached: bool
+    ) -> Made:
+        self._recall, self._recipe = Recall(operation, self._dependencies), recipe
+        self._sources.begin()
+        refusals = self._refused.get(operation.id, 0)
+        plain = not reached and self._rng.random() < _PLAIN
+
+        def include(slot: Slot) -> bool:
+            if recipe is not None:
+                return slot.place in recipe
+            return not plain and self._sources.include(slot, reached, refusals)
+
+        draft, sources = self._values.draft_for(operation, body, include)
+        draft = self._heeded(draft, body)
+        taken = {place: one for place, one in self._recall.taken.items() if sources.get(place) is Source.OBSERVED}
+        return Made(draft, sources, taken)
+
+    def _heeded(self, draft: Draft, body: Body | None) -> Draft:
+        """With what refusals asked for, as far as the contract allows it."""
+        fuller = self.hints.heeded(draft)
+        if body is None or fuller is draft:
+            return draft
+        return fuller if self._schemas.is_valid(body.schema, fuller.body, direction="request") else draft
+
+    def _refreshed(self, old: Made) -> Made:
+        """What was taken from a thing that is gone is taken anew."""
+        dead = [place for place, taken in old.taken.items() if not taken.entity.alive]
+        if not dead or not any(place.startswith("path.") for place in dead):
+            return old
+        recall = Recall(old.draft.operation, self._dependencies)
+        path, taken = dict(old.draft.path), dict(old.taken)
+        for parameter in old.draft.operation.parameters:
+            place = f"path.{parameter.name}"
+            value = recall.observed(Slot(old.draft.operation.id, place, parameter.schema, True))
+            if parameter.where == "path" and place in old.taken and value is not NOTHING:
+                path[parameter.name], taken[place] = value, recall.taken[place]
+        return Made(replace(old.draft, path=path), old.sources, taken)
+
+    def _body(self, operation: Operation, reached: bool) -> Body | None:
+        """One of the ways to write the body, by what was accepted; an optional one is left out now and then."""
+        if not operation.bodies:
+            return None
+        if not any(body.required for body in operation.bodies) and self._rng.random() < (0.3 if reached else 0.15):
+            return None
+        return max(operation.bodies, key=lambda body: self._bodies.draw((operation.id, body.media), _body_prior(body)))
+
+    def _choose(self, slot: Slot, possible: Sequence[Source]) -> Source:
+        if self._recipe and self._recipe.get(slot.place) in possible:
+            return self._recipe[slot.place]
+        return self._sources.choose(slot, possible)
+
+    def slot(self, operation: Operation, place: str) -> Slot | None:
+        """A slot of this operation that was filled before."""
+        return self._slots.get((operation.id, place))
+
+    def _observed(self, slot: Slot) -> Json | Absent:
+        self._slots[slot.operation, slot.place] = slot
+        return NOTHING if self._recall is None else self._recall.observed(slot)
+
+
+def _body_prior(body: Body) -> tuple[float, float]:
+    return (3.0, 1.0) if "json" in body.media else (1.0, 1.0)

@@ -1,0 +1,182 @@
+"""What lives in the service as far as answers showed: things with fields, each at its place in the tree of paths."""
+
+import json
+import random
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from whet.skills.api.contract.model import Json
+from whet.skills.api.exchange import Exchange
+from whet.skills.api.learning.fields import Fields
+from whet.skills.api.learning.paths import collection_of, prefixes
+
+MOST_PER_KIND = 40
+MOST_FIELDS = 60
+LONGEST_STORY = 8
+_MISSES = 2
+_KEPT_BYTES = 20_000
+_LIST_PLACES = 3
+_DEEPEST = 3
+
+
+@dataclass(slots=True)
+class Entity:
+    """`kind` is the collection it belongs to ("/orders"); `place` the path values that lead there, by path prefix."""
+
+    kind: str
+    place: Mapping[str, Json]
+    fields: Mapping[str, Json]
+    story: tuple[Exchange, ...] = ()  # the requests that led to it, its own last
+    alive: bool = True
+    missed: int = 0  # times in a row that the service did not find it
+
+    @property
+    def made_by(self) -> str:
+        return self.story[-1].operation.id if self.story else ""
+
+
+class Entities:
+    """Newest last; a bounded number per kind. Deleting a thing ends what lives below it."""
+
+    def __init__(self, rng: random.Random) -> None:
+        self._rng = rng
+        self.by_kind: dict[str, deque[Entity]] = {}
+        self.fields = Fields()
+        self.deleted: deque[Entity] = deque(maxlen=MOST_PER_KIND)
+
+    def take_in(self, exchange: Exchange, used: Iterable[Entity] = ()) -> None:
+        """The things an answer showed or made; `used` are those the request was built on."""
+        story = (*told(used), _short(exchange))[-LONGEST_STORY:]
+        for entity in self._from_answer(exchange, story):
+            self._keep(entity)
+
+    def lives(self, kind: str) -> bool:
+        return any(entity.alive for entity in self.by_kind.get(kind, ()))
+
+    def alive(self, kind: str) -> list[Entity]:
+        return [entity for entity in self.by_kind.get(kind, ()) if entity.alive]
+
+    def end(self, exchange: Exchange) -> None:
+        """A DELETE that worked: what was at that path, one thing or all of a collection, is gone with all below."""
+        gone = placed(exchange)
+        kind = collection_of(exchange.operation.path)
+        last = prefixes(exchange.operation.path)[-1:]
+        one = gone.get(last[0][0]) if last and exchange.operation.path.rstrip("/").endswith("}") else None
+        for entity in self._alive_below(kind):
+            if _within(gone, entity) or (entity.kind == kind and (one is None or one in entity.fields.values())):
+                entity.alive = False
+                self.deleted.append(entity)
+
+    def _alive_below(self, kind: str) -> Iterator[Entity]:
+        for other, entities in self.by_kind.items():
+            if other == kind or other.startswith(kind.rstrip("/") + "/"):
+                yield from (entity for entity in entities if entity.alive)
+
+    def not_found(self, entity: Entity) -> None:
+        """Twice in a row: it was deleted by something that does not say so, or the service lost its memory."""
+        entity.missed += 1
+        if entity.missed >= _MISSES:
+            entity.alive = False
+
+    def pick(self, entities: list[Entity], to_end: bool = False) -> Entity:
+        """Mostly a young one: old ones may have been ended by something we did not see. What is to be deleted is the
+        oldest, because what others need hangs on the young ones."""
+        if to_end:
+            return entities[0]
+        if self._rng.random() < 0.6:
+            return entities[-1]
+        return self._rng.choice(entities)
+
+    def _from_answer(self, exchange: Exchange, story: tuple[Exchange, ...]) -> Iterator[Entity]:
+        place = placed(exchange)
+        sent = _sent(exchange)
+        kind = collection_of(exchange.operation.path)
+        things = list(_things(_parsed(exchange)))[:_LIST_PLACES] or [{}]
+        for thing in things:
+            fields = dict(islice(_leaves(thing), MOST_FIELDS)) | sent | _location(exchange)
+            if fields:
+                yield Entity(kind, place, fields, story)
+
+    def _keep(self, entity: Entity) -> None:
+        bounded = self.by_kind.setdefault(entity.kind, deque(maxlen=MOST_PER_KIND))
+        bounded.append(entity)
+        self.fields.add(entity.kind, entity.fields)
+
+
+def _within(place: Mapping[str, Json], entity: Entity) -> bool:
+    return bool(place) and place.items() <= entity.place.items()
+
+
+def told(used: Iterable[Entity]) -> tuple[Exchange, ...]:
+    """The requests that led to these things, each once, in the order they were sent."""
+    steps = {step.number: step for entity in used for step in entity.story}
+    return tuple(steps[number] for number in sorted(steps))[-LONGEST_STORY:]
+
+
+def _short(exchange: Exchange) -> Exchange:
+    """Stories are kept as long as their things: without the bulk of large answers."""
+    response = exchange.response
+    if len(response.body) <= _KEPT_BYTES:
+        return exchange
+    return replace(exchange, response=replace(response, body=response.body[:_KEPT_BYTES], whole=False))
+
+
+def placed(exchange: Exchange) -> dict[str, Json]:
+    """The request's path values by prefix: {"/orders/{id}": 7, "/orders/{id}/lines/{line}": 2}."""
+    values = exchange.draft.path
+    return {prefix: values[name] for prefix, name in prefixes(exchange.operation.path) if name in values}
+
+
+def _sent(exchange: Exchange) -> dict[str, Json]:
+    """What we chose ourselves and the service accepted: a name or an id a PUT made up is as good as an answer's."""
+    method, path = exchange.operation.method, exchange.operation.path
+    if method not in {"POST", "PUT", "PATCH"}:
+        return {}
+    body = exchange.draft.body
+    own = prefixes(path)[-1][1] if method == "PUT" and path.rstrip("/").endswith("}") else None
+    told = {f"sent.{own}": exchange.draft.path[own]} if own and own in exchange.draft.path else {}
+    if isinstance(body, dict):
+        told |= {f"sent.{name}": value for name, value in _leaves(body)}
+    return told
+
+
+def _location(exchange: Exchange) -> dict[str, Json]:
+    where = exchange.response.header("location")
+    last = where.split("?")[0].rstrip("/").rpartition("/")[2] if where else ""
+    return {"location": last} if last else {}
+
+
+def _parsed(exchange: Exchange) -> Json:
+    response = exchange.response
+    if not response.whole or response.body[:1] not in (b"{", b"[", b'"'):
+        return None
+    try:
+        return json.loads(response.body)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _things(answer: Json) -> Iterator[dict[str, Json]]:
+    """The objects an answer is about: itself, the elements of a list, or the one wrapped ("data", "items")."""
+    if isinstance(answer, list):
+        yield from (one for one in answer if isinstance(one, dict))
+    elif isinstance(answer, str):
+        yield {"value": answer}
+    elif isinstance(answer, dict):
+        lists = [value for value in answer.values() if isinstance(value, list) and value and isinstance(value[0], dict)]
+        if len(lists) == 1 and len(answer) <= 8:
+            yield from lists[0]
+        else:
+            yield answer
+
+
+def _leaves(thing: Mapping[str, Json], depth: int = 0, before: str = "") -> Iterator[tuple[str, Json]]:
+    for name, value in list(thing.items())[:MOST_FIELDS]:
+        if isinstance(value, dict) and depth < _DEEPEST:
+            yield from _leaves(value, depth + 1, f"{before}{name}.")
+        elif isinstance(value, list) and value and not isinstance(value[0], dict | list):
+            yield f"{before}{name}.*", value[0]
+        elif isinstance(value, str | int | float) and not isinstance(value, bool) and value != "":
+            yield f"{before}{name}", value

@@ -1,0 +1,79 @@
+"""Mutated requests: one thing changed in a request that works, at the place where that kind paid before."""
+
+import random
+from dataclasses import replace
+
+from whet.skills.api.contract.model import Operation
+from whet.skills.api.exchange import Draft
+from whet.skills.api.learning.beliefs import Beliefs
+from whet.skills.api.learning.drafting import Drafting, Made
+from whet.skills.api.learning.entities import Entities
+from whet.skills.api.learning.paths import collection_of, prefixes
+from whet.skills.api.mutations.bank import Bank
+from whet.skills.api.mutations.places import REQUEST, Place
+
+REPLAYED = "replayed"  # the very request that worked, once more: what is unique must be refused
+GONE = "gone-id"  # the path of something that was deleted
+_PLACE_PRIOR = (1.0, 2.0)
+_COMPARED = 12
+
+
+class Mutating:
+    """`learn=False` takes places at random."""
+
+    def __init__(
+        self, rng: random.Random, bank: Bank, drafting: Drafting, entities: Entities, learn: bool = True
+    ) -> None:
+        self._rng, self._bank, self._drafting, self._entities = rng, bank, drafting, entities
+        self._learn = learn
+        self.places: Beliefs[tuple[str, str]] = Beliefs(rng, _PLACE_PRIOR)
+
+    @property
+    def kinds(self) -> dict[str, str]:
+        """Every kind with its family: kinds of one family mostly pay or fail together."""
+        return {one.name: one.family for one in self._bank.mutations} | {REPLAYED: "sequence", GONE: "sequence"}
+
+    def make(self, operation: Operation, kind: str) -> tuple[Made, Place] | None:
+        """The request and the place that was changed; None when this kind has no place in the operation."""
+        if kind == REPLAYED:
+            return self._replayed(operation)
+        base = self._drafting.like_one_that_worked(operation) or self._drafting.new(operation)
+        if kind == GONE:
+            return self._gone(base)
+        mutation = self._bank.named(kind)
+        places = mutation.applies(base.draft) if mutation else ()
+        if mutation is None or not places:
+            return None
+        place = self._place(kind, places)
+        return replace(base, draft=mutation.apply(base.draft, place, self._rng)), place
+
+    def tell(self, kind: str, place: Place, worth: float) -> None:
+        self.places.tell((kind, place.name or place.where), worth)
+
+    def _place(self, kind: str, places: tuple[Place, ...]) -> Place:
+        if not self._learn or len(places) == 1:
+            return self._rng.choice(places)
+        some = places if len(places) <= _COMPARED else self._rng.sample(places, _COMPARED)
+        return max(some, key=lambda place: self.places.draw((kind, place.name or place.where)))
+
+    def _replayed(self, operation: Operation) -> tuple[Made, Place] | None:
+        known = self._drafting.worked.get(operation.id)
+        if not known or operation.method == "GET":
+            return None
+        made = self._rng.choice(known)
+        return replace(made, draft=replace(made.draft, mutation=REPLAYED)), REQUEST
+
+    def _gone(self, base: Made) -> tuple[Made, Place] | None:
+        gone = self._gone_path(base.draft)
+        if gone is None:
+            return None
+        deepest = prefixes(base.draft.operation.path)[-1][1]
+        return replace(base, draft=replace(base.draft, path=gone, mutation=GONE)), Place("path", (deepest,))
+
+    def _gone_path(self, draft: Draft) -> dict[str, object] | None:
+        named = prefixes(draft.operation.path)
+        for entity in reversed(self._entities.deleted):
+            found = {name: entity.place[prefix] for prefix, name in named if prefix in entity.place}
+            if named and named[-1][1] in found and entity.kind == collection_of(named[-1][0]):
+                return {**draft.path, **found}
+        return None

@@ -1,0 +1,79 @@
+"""What is new in an answer, and what that is worth. The same crash is paid once."""
+
+import json
+from dataclasses import dataclass
+from typing import TypeVar
+
+from whet.skills.api.contract.model import Json
+from whet.skills.api.exchange import Exchange
+
+# In units of "a new way to fail". A new status of an operation is nearly as good: behind it lies new code.
+_FAULT, _STATUS, _SHAPE, _ERROR = 1.0, 0.7, 0.05, 0.05
+_MOST_SHAPES = 6  # per operation and status; answers that always differ in form are not news
+_DEEPEST = 3
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    fault: bool
+    status: bool
+    shape: bool
+    error: bool
+
+    @property
+    def worth(self) -> float:
+        if self.fault:
+            return _FAULT
+        if self.status:
+            return _STATUS
+        return _SHAPE * self.shape + _ERROR * self.error
+
+
+class Novelty:
+    """Remembers (operation, status), response shapes, error signatures and causes of faults."""
+
+    def __init__(self) -> None:
+        self._pairs: set[tuple[str, int | None]] = set()
+        self._causes: set[tuple[str, str]] = set()
+        self._shapes: dict[tuple[str, int | None], set[int]] = {}
+        self._errors: dict[tuple[str, int | None], set[str]] = {}
+
+    def news(self, exchange: Exchange, signature: str | None, causes: tuple[str, ...]) -> News:
+        """`signature` is the error's, if the answer was one; `causes` those of the faults suspected in it."""
+        key = (exchange.operation.id, exchange.response.status)
+        fault = self._new_causes(exchange.operation.id, causes)
+        status = key not in self._pairs and key[1] is not None
+        self._pairs.add(key)
+        shape = exchange.ok and _added(self._shapes.setdefault(key, set()), _shape(exchange.response.body))
+        error = signature is not None and _added(self._errors.setdefault(key, set()), signature)
+        return News(fault, status, shape, error)
+
+    def _new_causes(self, operation: str, causes: tuple[str, ...]) -> bool:
+        new = {(operation, cause) for cause in causes} - self._causes
+        self._causes |= new
+        return bool(new)
+
+
+def _added(seen: set[T], one: T) -> bool:
+    if one in seen or len(seen) >= _MOST_SHAPES:
+        return False
+    seen.add(one)
+    return True
+
+
+def _shape(body: bytes) -> int:
+    """Names and types of the answer, not its values."""
+    try:
+        return hash(_outline(json.loads(body), 0))
+    except (ValueError, RecursionError):
+        return hash(body[:1])
+
+
+def _outline(value: Json, depth: int) -> object:
+    if isinstance(value, dict):
+        names = sorted(value)[:50]
+        return ("object", *((name, _outline(value[name], depth + 1) if depth < _DEEPEST else "") for name in names))
+    if isinstance(value, list):
+        return ("list", _outline(value[0], depth + 1) if value and depth < _DEEPEST else "")
+    return type(value).__name__

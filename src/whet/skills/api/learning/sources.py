@@ -1,0 +1,112 @@
+"""Where each slot's value comes from, as a learned choice: what was accepted before is drawn more often."""
+
+import random
+from collections.abc import Mapping, Sequence
+
+from whet.skills.api.learning.beliefs import Beliefs, Prior
+from whet.skills.api.learning.dependencies import Dependencies
+from whet.skills.api.values.slots import Slot, Source
+
+_PRIORS: dict[Source, Prior] = {
+    Source.EXAMPLE: (2.0, 1.0),
+    Source.REALISTIC: (1.5, 1.0),
+    Source.CONSTRAINED: (1.0, 1.0),
+    Source.BOUNDARY: (0.7, 1.5),
+}
+_OBSERVED_TRIES = 4.0
+_KNOWN_PATH: Prior = (9.0, 1.0)  # an id the service gave is nearly always better than one made up
+_MADE_UP_PATH: Prior = (0.5, 2.0)
+_FEW = 0.06  # chance to add an optional value to a request that has not worked yet; most need only what is required
+_MORE = 0.4
+_GROWING = 0.08  # and more with every refusal: what is optional by contract may be needed after all
+
+Own = tuple[str, str, Source]
+Shared = tuple[str, str, Source]
+
+
+class Sources:
+    """Thompson sampling over sources per slot, leaning on slots of the same type and place.
+
+    `learn=False` draws evenly: the baseline of the ablation.
+    """
+
+    def __init__(self, rng: random.Random, dependencies: Dependencies, learn: bool = True) -> None:
+        self._rng, self._dependencies, self._learn = rng, dependencies, learn
+        self.own: Beliefs[Own] = Beliefs(rng)
+        self.shared: Beliefs[Shared] = Beliefs(rng)
+        self.present: Beliefs[tuple[str, str]] = Beliefs(rng)
+        self.paths: Beliefs[tuple[str, bool]] = Beliefs(rng)
+        self._made_up: bool | None = None
+        self.namesakes: Beliefs[tuple[str, str]] = Beliefs(rng)
+        self._kinds: dict[tuple[str, str], tuple[str, str]] = {}
+
+    def choose(self, slot: Slot, possible: Sequence[Source]) -> Source:
+        if slot.where == "path" and Source.OBSERVED in possible and not _makes_its_own_place(slot):
+            return self._for_path(slot, possible)
+        self._kinds[slot.operation, slot.place] = _group(slot), kind_of(slot)
+        if not self._learn:
+            return self._rng.choice(list(possible))
+        return max(possible, key=lambda source: self._draw(slot, source))
+
+    def begin(self) -> None:
+        """A new request: its path is chosen anew."""
+        self._made_up = None
+
+    def _for_path(self, slot: Slot, possible: Sequence[Source]) -> Source:
+        """One choice for all parameters of a path: ids that belong together, or made up ones."""
+        if self._made_up is None:
+            known = self.paths.draw((slot.operation, True), _KNOWN_PATH) if self._learn else self._rng.random()
+            self._made_up = known < (self.paths.draw((slot.operation, False), _MADE_UP_PATH) if self._learn else 0.5)
+        if not self._made_up:
+            return Source.OBSERVED
+        return self._rng.choice([source for source in possible if source is not Source.OBSERVED] or list(possible))
+
+    def tell_path(self, operation: str, known: bool, success: float) -> None:
+        self.paths.tell((operation, known), success)
+
+    def include(self, slot: Slot, reached: bool, refusals: int) -> bool:
+        """Whether an optional value is given: learned per slot, rarer while the operation has not worked."""
+        appetite = _MORE if reached else min(_MORE, _FEW + _GROWING * refusals)
+        if not self._learn:
+            return self._rng.random() < _MORE
+        prior = self.namesakes.lean(_namesake(slot.place))
+        return self._rng.random() < appetite * 2 * self.present.mean((slot.operation, slot.place), prior)
+
+    def tell(self, operation: str, places: Mapping[str, Source], success: float) -> None:
+        """The sources that took part in a request, and how well it was received."""
+        for place, source in places.items():
+            group, kind = self._kinds.get((operation, place), (place.partition(".")[0], "any"))
+            self.own.tell((operation, place, source), success)
+            self.shared.tell((group, kind, source), success, 0.5)
+            self.present.tell((operation, place), success)
+            self.namesakes.tell(_namesake(place), success, 0.5)
+
+    def _draw(self, slot: Slot, source: Source) -> float:
+        prior = self.shared.lean((_group(slot), kind_of(slot), source), self._prior(slot, source))
+        return self.own.draw((slot.operation, slot.place, source), prior)
+
+    def _prior(self, slot: Slot, source: Source) -> Prior:
+        if source is not Source.OBSERVED:
+            return _PRIORS[source]
+        promise = min(0.95, max(0.05, self._dependencies.promise(slot)))
+        return promise * _OBSERVED_TRIES, (1 - promise) * _OBSERVED_TRIES
+
+
+def _namesake(place: str) -> tuple[str, str]:
+    """A header that breaks one operation mostly breaks the others too."""
+    return place.partition(".")[0], place.rpartition(".")[2]
+
+
+def kind_of(slot: Slot) -> str:
+    kind = slot.schema.get("format") or slot.schema.get("type") or "any"
+    return kind if isinstance(kind, str) else "any"
+
+
+def _group(slot: Slot) -> str:
+    return "own place" if slot.where == "path" and _makes_its_own_place(slot) else slot.where
+
+
+def _makes_its_own_place(slot: Slot) -> bool:
+    """PUT to an item's path may create it under a name of our own."""
+    method, _, path = slot.operation.partition(" ")
+    return method == "PUT" and path.rstrip("/").endswith("{" + slot.name + "}")

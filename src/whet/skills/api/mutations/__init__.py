@@ -1,0 +1,1 @@
+"""Valid drafts spoiled in one place at a time."""

@@ -1,0 +1,98 @@
+"""How alike two field names are: by their words, and by a small embedding of their letters."""
+
+import math
+import re
+import zlib
+from collections.abc import Mapping
+from functools import lru_cache
+
+_WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
+_IDENTITIES = frozenset({"id", "uuid", "guid", "key", "name", "slug", "code", "identifier", "ref", "number"})
+_DIMENSIONS = 512
+
+
+@lru_cache(maxsize=20_000)
+def words(name: str) -> tuple[str, ...]:
+    """`flowRunIds` → flow, run, id. Plurals become singular, so that /orders and order_id meet."""
+    return tuple(_singular(word.lower()) for word in _WORDS.findall(name))
+
+
+def _singular(word: str) -> str:
+    if len(word) > 4 and word.endswith("ies"):
+        return word[:-3] + "y"
+    if len(word) > 4 and word.endswith(("sses", "xes", "ches", "shes")):
+        return word[:-2]
+    return word[:-1] if len(word) > 2 and word.endswith("s") and not word.endswith(("ss", "us", "is")) else word
+
+
+def is_identity(word: str) -> bool:
+    """Whether a field of this name tells one thing from another."""
+    return word in _IDENTITIES
+
+
+@lru_cache(maxsize=20_000)
+def _embedding(text: str) -> Mapping[int, float]:
+    """Hashed letter trigrams as a unit vector. crc32, because hash() changes with the process."""
+    padded = f"^{text}$"
+    counts: dict[int, float] = {}
+    for at in range(max(1, len(padded) - 2)):
+        place = zlib.crc32(padded[at : at + 3].encode("utf-8", "surrogatepass")) % _DIMENSIONS
+        counts[place] = counts.get(place, 0.0) + 1.0
+    length = math.sqrt(sum(count * count for count in counts.values()))
+    return {place: count / length for place, count in counts.items()}
+
+
+def cosine(one: str, other: str) -> float:
+    left, right = _embedding(one), _embedding(other)
+    return sum(weight * right.get(place, 0.0) for place, weight in left.items())
+
+
+@lru_cache(maxsize=100_000)
+def likeness(wanted: str, noun: str, field: str, kind: str) -> float:
+    """How likely `field` of a thing met at `kind` is what a slot `wanted` under `noun` asks for, by names alone (0..1).
+
+    A slot `{id}` under /orders wants the identity of an order; a slot `order_id` wants the same anywhere.
+    """
+    wanted_words, field_words = words(wanted), words(field.rpartition(".")[2].rstrip("*") or field)
+    if not wanted_words or not field_words:
+        return 0.02
+    identity = wanted_words[-1] if is_identity(wanted_words[-1]) else None
+    about = _about(wanted_words, words(noun), identity)
+    if wanted_words == field_words and (len(wanted_words) > 1 or not identity):
+        return 0.9
+    if is_identity(field_words[-1]) and (len(field_words) == 1 or field_words[:-1] == about):
+        return _nearness(about, words(kind)) * _same_thing(identity, field_words[-1])
+    return 0.3 * cosine(" ".join(about), " ".join(field_words))
+
+
+@lru_cache(maxsize=20_000)
+def asked_for(wanted: str, noun: str) -> tuple[str, ...]:
+    """The words by which a slot's candidates are found."""
+    own = words(wanted)
+    identity = own[-1] if own and is_identity(own[-1]) else None
+    return tuple(dict.fromkeys((*_about(own, words(noun), identity), *(own if not identity else ()))))
+
+
+def _about(wanted: tuple[str, ...], noun: tuple[str, ...], identity: str | None) -> tuple[str, ...]:
+    """What the slot is an identity of: its own first words, else the path's noun."""
+    if not identity:
+        return wanted
+    return wanted[:-1] or noun
+
+
+def _nearness(about: tuple[str, ...], kind: tuple[str, ...]) -> float:
+    """/orders is about orders; /orders/search most likely too; /orders/{id}/lines less so."""
+    if not about or not kind:
+        return 0.1
+    if about == kind[-len(about) :]:
+        return 1.0
+    if about[-1] == kind[-1]:
+        return 0.85
+    return 0.6 if about[-1] in kind else 0.1
+
+
+def _same_thing(identity: str | None, field: str) -> float:
+    """`{id}` is most often the field id; `{order}` may be its id, its name or its key."""
+    if identity == field:
+        return 0.9
+    return 0.7 if field in {"id", "uuid"} else 0.45

@@ -1,0 +1,42 @@
+"""Where a value breaks a schema: one breach for each place of the schema, however many entries of a list share it."""
+
+import re
+from dataclasses import dataclass
+
+from whet.skills.api.contract.directions import Direction
+from whet.skills.api.contract.model import Json, Schema
+from whet.skills.api.contract.schemas import Schemas
+from whet.skills.api.contract.validation import Violation
+
+_FORBIDDEN = "False schema"  # how the validator tells a property that this direction must not have
+HIDDEN = "hidden"
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """`at` is the place in the value ("items/0/price"), `place` the one in the contract, without its `keyword`."""
+
+    at: str
+    place: str
+    keyword: str
+    message: str
+
+
+def breaches(schemas: Schemas, schema: Schema, value: Json, direction: Direction) -> tuple[Breach, ...]:
+    found: dict[tuple[str, str], Breach] = {}
+    for violation in schemas.errors(schema, value, direction=direction):
+        breach = _breach(violation)
+        found.setdefault((breach.place, breach.keyword), breach)
+    return tuple(found.values())
+
+
+def _breach(violation: Violation) -> Breach:
+    if violation.message.startswith(_FORBIDDEN):
+        return Breach(violation.instance, violation.schema, HIDDEN, "this must not be sent in this direction")
+    place, _, keyword = violation.schema.rpartition("/")
+    return Breach(violation.instance, place, keyword, violation.message)
+
+
+def spoken(at: str) -> str:
+    """A place in a value as people write it: "items[0].price"; "the whole value" for the top."""
+    return re.sub(r"(?:^|/)(\d+)(?=/|$)", r"[\1]", at).replace("/", ".")[:200] or "the whole value"

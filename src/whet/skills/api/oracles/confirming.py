@@ -1,0 +1,138 @@
+"""Seeing a suspicion again, and making what shows it small.
+
+    confirming = Confirming(contract, schemas)
+    steps = (*story, *judge.evidence(suspicion), *semantics.evidence(suspicion), exchange)
+    fault = confirming.confirm(suspicion, steps, service.send, requests=40)
+
+What does not come back is kept and told as such: a fault that shows once in a while is still one. What may kill the
+service is not sent again unless the caller says that it may be (`deadly`): it costs the rest of the run.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+
+from whet.skills.api.contract.model import Contract
+from whet.skills.api.contract.schemas import Schemas
+from whet.skills.api.exchange import Draft, Exchange
+from whet.skills.api.faults import Fault, Kind, Suspicion
+from whet.skills.api.oracles.keeping import Keeping
+from whet.skills.api.oracles.minimising import shortened, without_parts
+from whet.skills.api.oracles.replaying import SEMANTIC, Purse, Replay, Send, Spent, needed
+from whet.skills.api.oracles.semantics import Semantics
+from whet.skills.api.oracles.symptoms import REFUSALS, Symptoms
+
+REQUESTS = 40
+FOR_SILENCE = 6  # each of these waits for its time to run out
+LONGEST_STORY = 12
+
+
+class Confirming:
+    def __init__(self, contract: Contract, schemas: Schemas) -> None:
+        self._contract, self._schemas = contract, schemas
+        self._symptoms = Symptoms(contract, schemas)
+        self._keeping = Keeping(schemas)
+
+    def confirm(
+        self,
+        suspicion: Suspicion,
+        steps: Sequence[Exchange],
+        send: Send,
+        requests: int = REQUESTS,
+        deadly: bool = False,
+    ) -> Fault:
+        """The fault with the smallest story found within so many requests; the last of `steps` is what was judged."""
+        story = _in_order(steps)
+        if suspicion.kind is Kind.CRASH and not deadly:
+            return Fault(suspicion, story, confirmed=False)
+        purse = Purse(send, min(requests, FOR_SILENCE) if suspicion.kind is Kind.TIMEOUT else requests)
+        replay = Replay(self._schemas, story, purse)
+        try:
+            shown = self._seen_again(suspicion, replay)
+        except Spent:
+            shown = None
+        if shown is None:
+            return Fault(suspicion, story, confirmed=False)
+        return Fault(suspicion, self._smallest(suspicion, replay, shown), confirmed=True)
+
+    def _seen_again(self, suspicion: Suspicion, replay: Replay) -> tuple[Exchange, ...] | None:
+        """By the steps it needs; if that does not do, alone, or by all of them: they may hold what no value tells."""
+        short = needed(suspicion.kind, replay.steps)
+        whole = tuple(range(len(replay.steps) - 1))[-LONGEST_STORY:]
+        alone = short if suspicion.kind is Kind.VALID_REFUSED else ()  # a refusal means nothing without what works
+        for numbers in dict.fromkeys((short, alone, whole)):
+            shown = replay.play(numbers)
+            if self._shows(suspicion, shown, replay):
+                return shown
+        return None
+
+    def _shows(self, suspicion: Suspicion, shown: tuple[Exchange, ...], replay: Replay) -> bool:
+        last = shown[-1]
+        if suspicion.kind in SEMANTIC:
+            return self._breaks_promise(suspicion, shown) and self._stays(suspicion, last, replay)
+        if suspicion.kind is Kind.VALID_REFUSED:
+            return self._refuses(shown)
+        if suspicion.kind is Kind.CRASH and last.response.status is not None:
+            return replay.last_with(last.draft).response.status is None  # it answers, and is gone afterwards
+        return self._shows_alone(suspicion, last)
+
+    def _shows_alone(self, suspicion: Suspicion, exchange: Exchange) -> bool:
+        return any(one.cause == suspicion.cause for one in self._symptoms.of(exchange))
+
+    def _breaks_promise(self, suspicion: Suspicion, shown: tuple[Exchange, ...]) -> bool:
+        semantics = Semantics(self._contract, self._schemas)
+        return any(one.cause == suspicion.cause for exchange in shown for one in semantics.judge(exchange))
+
+    def _stays(self, suspicion: Suspicion, last: Exchange, replay: Replay) -> bool:
+        """What is not there at once may be there a moment later, and what is still there may go: look twice."""
+        return replay.last_with(last.draft).response.status == last.response.status
+
+    def _refuses(self, shown: tuple[Exchange, ...]) -> bool:
+        """Refused again, while the request that works, if there is one, works again or is known already (409)."""
+        refused = shown[-1].response.status in REFUSALS and self._keeping.broken(shown[-1].draft) == ()
+        working = [one for one in shown[:-1] if one.operation.id == shown[-1].operation.id]
+        return refused and all(one.ok or one.response.status == 409 for one in working)
+
+    def _smallest(self, suspicion: Suspicion, replay: Replay, shown: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
+        """The story with a smaller last draft; where what was done before is the point, it stays as it is."""
+        best, fixed = shown, replay.bound()
+        if suspicion.kind in SEMANTIC | {Kind.VALID_REFUSED, Kind.CRASH}:
+            return best
+
+        def holds(draft: Draft) -> bool:
+            nonlocal best
+            smaller = self._worth_sending(suspicion, shown[-1].draft, draft)
+            exchange = replay.last_with(smaller) if smaller is not None else None
+            if exchange is None or not self._shows_alone(suspicion, exchange):
+                return False
+            best = (*shown[:-1], exchange)
+            return True
+
+        with suppress(Spent):  # the smallest so far will do
+            small = without_parts(self._schemas, shown[-1].draft, holds, fixed)
+            if suspicion.kind is not Kind.INVALID_ACCEPTED:  # its sentence tells the values it is about
+                shortened(small, holds, fixed)
+        return best
+
+    def _worth_sending(self, suspicion: Suspicion, before: Draft, draft: Draft) -> Draft | None:
+        """A smaller draft that could show the same: it breaks nothing new, and when it breaks nothing it says so."""
+        breaks = self._keeping.broken(draft)
+        if breaks is None:
+            return draft
+        allowed = {(one.place, one.keyword) for one in self._keeping.broken(before) or ()}
+        if any((one.place, one.keyword) not in allowed for one in breaks):
+            return None
+        if suspicion.kind is Kind.INVALID_ACCEPTED:
+            return draft if breaks else None
+        return draft if breaks else replace(draft, broken=None)
+
+
+def _in_order(steps: Sequence[Exchange]) -> tuple[Exchange, ...]:
+    """Each exchange once; the judged one last, whatever its number.
+
+    One that only found the service gone is left out: the last that was answered is what is held against it.
+    """
+    if steps[-1].response.silence == "unreachable" and len(steps) > 1:
+        steps = steps[:-1]
+    before = {step.number: step for step in steps[:-1] if step.number != steps[-1].number}
+    return (*(before[number] for number in sorted(before)), steps[-1])

@@ -1,0 +1,151 @@
+"""Whether a draft keeps to the contract: a second opinion on what the mutation that made it claims.
+
+Before a service is blamed for accepting invalid input, or for refusing valid input, the draft is checked here again
+from the contract alone. Parameters and forms travel as text, so that "5" and 5 are the same there and break nothing.
+In JSON they differ, but many services read them alike on purpose: that is `forgivable`.
+"""
+
+import re
+from collections.abc import Iterator
+from copy import deepcopy
+from dataclasses import replace
+
+from whet.skills.api.contract.model import Body, Json, Parameter
+from whet.skills.api.contract.schemas import Schemas
+from whet.skills.api.exchange import NO_BODY, Draft
+from whet.skills.api.oracles.breaches import HIDDEN, Breach, breaches
+from whet.skills.api.oracles.reading import NotJson, parsed, speaks_json
+from whet.skills.api.writing import header_value
+from whet.skills.api.writing_styles import content_text
+
+# OpenAPI has these ignored when they are declared as header parameters.
+_IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
+_FORMS = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
+# Sets drop what came twice, and what only the service writes is ignored: neither is an accepted error.
+_HARMLESS = frozenset({"uniqueItems", HIDDEN})
+_HARMLESS_IN_FORMS = frozenset(
+    {"additionalProperties", "unevaluatedProperties"}
+)  # nobody looks at fields not asked for
+_NUMBER = re.compile(r"\s*[+-]?\d{1,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,3})?\s*")
+_WORDS: dict[str, Json] = {"true": True, "false": False, "null": None, "": None, "yes": True, "no": False}
+
+
+class Keeping:
+    def __init__(self, schemas: Schemas) -> None:
+        self._schemas = schemas
+
+    def broken(self, draft: Draft) -> tuple[Breach, ...] | None:
+        """What of the contract a draft breaks; None where that cannot be told (a body neither JSON nor form)."""
+        body = self._body(draft)
+        if body is None:
+            return None
+        return tuple(breach for one in draft.operation.parameters for breach in self._parameter(draft, one)) + body
+
+    def forgivable(self, draft: Draft) -> bool:
+        """All that a draft breaks is in its JSON, and gone when a text is read as what it spells, or the other way."""
+        declared, body = _declared(draft), self._body(draft)
+        if declared is None or not body or draft.body is NO_BODY or self.broken(draft) != body:
+            return False
+        return all(self._same_when_read(declared.schema, draft.body, one, wire=False) for one in body)
+
+    def _parameter(self, draft: Draft, parameter: Parameter) -> tuple[Breach, ...]:
+        if parameter.where == "header" and parameter.name.lower() in _IGNORED_HEADERS:
+            return ()
+        values = draft.values(parameter.where)
+        if parameter.name not in values:
+            return _missing(parameter.where, parameter.name) if parameter.required else ()
+        value = values[parameter.name]
+        if isinstance(value, bytes):
+            return ()
+        found = self._breaches(parameter.schema, value, wire=parameter.media is None)
+        return tuple(replace(one, place=f"{parameter.where} {parameter.name}/{one.place}") for one in found)
+
+    def _body(self, draft: Draft) -> tuple[Breach, ...] | None:
+        declared = _declared(draft)
+        if draft.raw is None and draft.body is NO_BODY:
+            bodies = draft.operation.bodies
+            return _missing("body", "body") if bodies and all(one.required for one in bodies) else ()
+        if declared is None or not (speaks_json(_media(declared)) or _media(declared) in _FORMS):
+            return None
+        if draft.raw is None:
+            return self._breaches(declared.schema, draft.body, wire=_media(declared) in _FORMS)
+        return self._raw(draft.raw, declared)
+
+    def _raw(self, raw: bytes, declared: Body) -> tuple[Breach, ...] | None:
+        if not speaks_json(_media(declared)):
+            return None
+        value = parsed(raw)
+        if isinstance(value, NotJson):
+            return (Breach("", "body", "json", f"the body is not JSON: {value.reason}"),)
+        return self._breaches(declared.schema, value, wire=False)
+
+    def _breaches(self, schema: Json, value: Json, *, wire: bool) -> tuple[Breach, ...]:
+        harmless = _HARMLESS | _HARMLESS_IN_FORMS if wire else _HARMLESS
+        found = [one for one in breaches(self._schemas, schema, value, "request") if one.keyword not in harmless]
+        return tuple(one for one in found if not wire or not self._same_when_read(schema, value, one, wire))
+
+    def _same_when_read(self, schema: Json, value: Json, breach: Breach, wire: bool) -> bool:
+        """The breach goes away when the value at its place is read as another type that means the same."""
+        steps = [part for part in breach.at.split("/") if part]
+        try:
+            there = _at(value, steps)
+        except (LookupError, TypeError, ValueError):  # a name with a slash in it: the place cannot be found again
+            return False
+        for reading in _readings(there, wire):
+            read = _with(value, steps, reading)
+            left = breaches(self._schemas, schema, read, "request")
+            if not any(one.at == breach.at or one.at.startswith(f"{breach.at}/") for one in left):
+                return True
+        return False
+
+
+def _declared(draft: Draft) -> Body | None:
+    bodies = draft.operation.bodies
+    return next((one for one in bodies if one.media == draft.media), bodies[0] if bodies else None)
+
+
+def _media(body: Body) -> str:
+    return body.media.partition(";")[0].strip().lower()
+
+
+def _missing(where: str, name: str) -> tuple[Breach, ...]:
+    return (Breach(name, where, "required", f"{name} is required"),)
+
+
+def _readings(value: Json, wire: bool) -> Iterator[Json]:
+    if isinstance(value, str):
+        if value.strip().lower() in _WORDS:
+            yield _WORDS[value.strip().lower()]
+        if _NUMBER.fullmatch(value):
+            yield float(value) if float(value) % 1 else int(float(value))
+        if wire:
+            if value != header_value(value).strip():
+                yield header_value(value).strip()  # control characters are not written, and outer spaces not read
+            yield [part for part in value.split(",") if part]
+    elif isinstance(value, bool):
+        yield from (int(value), str(value).lower())
+    elif isinstance(value, int | float):
+        yield from (str(value), *((bool(value),) if value in (0, 1) else ()))
+    elif value is None and wire:
+        yield from ("null", "")
+    elif isinstance(value, list) and wire:
+        yield from ([str(one) for one in value], ",".join(map(str, value)))
+    elif isinstance(value, dict) and wire:
+        yield content_text(value)
+    if wire and not isinstance(value, list | dict):
+        yield [value]
+
+
+def _at(value: Json, steps: list[str]) -> Json:
+    for step in steps:
+        value = value[int(step)] if isinstance(value, list) else value[step]
+    return value
+
+
+def _with(value: Json, steps: list[str], put: Json) -> Json:
+    if not steps:
+        return put
+    copy = deepcopy(value)
+    holder = _at(copy, steps[:-1])
+    holder[int(steps[-1]) if isinstance(holder, list) else steps[-1]] = put
+    return copy

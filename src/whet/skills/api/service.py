@@ -1,0 +1,69 @@
+"""The service under test, as the explorer speaks to it: counted, paced, and waited for when it goes away."""
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+
+from whet.skills.api.access import Access
+from whet.skills.api.exchange import Draft, Exchange
+from whet.skills.api.writing import write
+from whet.tools.http.client import Client
+from whet.tools.http.messages import Headers, Request
+
+_LONGEST_PAUSE = 30.0
+
+
+class Service:
+    """`send` is the one way out. `pause` is handed in, so that waiting can be ended from outside."""
+
+    def __init__(
+        self,
+        client: Client,
+        access: Access,
+        base_path: str,
+        per_second: float | None = None,
+        headers: Headers = (),
+        pause: Callable[[float], object] = time.sleep,
+    ) -> None:
+        self._client, self.access, self._base_path = client, access, base_path
+        self._gap = 1.0 / per_second if per_second else 0.0
+        self._pause = pause
+        self._headers = headers  # given by the user, on every request
+        self._free_at = 0.0
+        self.requests = 0
+
+    def send(self, draft: Draft) -> Exchange:
+        self._keep_pace()
+        self.requests += 1
+        request = self.access.dress(self._with_headers(write(draft, self._base_path)), draft.credentials)
+        exchange = Exchange(self.requests, draft, request, self._client.send(request))
+        self._heed(exchange)
+        return exchange
+
+    def back_within(self, seconds: float) -> bool:
+        """Wait for a service that went away."""
+        until = time.monotonic() + seconds
+        while not self._client.answers():
+            if time.monotonic() > until:
+                return False
+            self._pause(0.5)
+        return True
+
+    def _with_headers(self, request: Request) -> Request:
+        if not self._headers:
+            return request
+        own = {name.lower() for name, _ in self._headers}
+        rest = tuple(pair for pair in request.headers if pair[0].lower() not in own)
+        return replace(request, headers=(*rest, *self._headers))
+
+    def _keep_pace(self) -> None:
+        wait = self._free_at - time.monotonic()
+        if wait > 0:
+            self._pause(wait)
+        self._free_at = max(time.monotonic(), self._free_at) + self._gap if self._gap else self._free_at
+
+    def _heed(self, exchange: Exchange) -> None:
+        """429 with Retry-After is a plain request to slow down."""
+        asked = exchange.response.header("retry-after") if exchange.response.status == 429 else None
+        if asked and asked.isdigit():
+            self._free_at = time.monotonic() + min(float(asked), _LONGEST_PAUSE)

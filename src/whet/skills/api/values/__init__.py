@@ -1,0 +1,1 @@
+"""Values for every slot of a request: drafts that keep the contract."""

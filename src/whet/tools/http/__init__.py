@@ -1,0 +1,1 @@
+"""Speaking HTTP to the service under test: what is sent, what came back, and a client that stays on one origin."""

@@ -1,0 +1,137 @@
+"""Written tests are run by a real pytest: red on the service they were found on, green on the one that is mended."""
+
+import os
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tests.reports.api.faulty_service import TOKEN, serving
+from tests.reports.api.sightings import contract, faults
+
+from whet.core.errors import WhetError
+from whet.reports.api.composing import fault_line
+from whet.reports.api.model import ApiReport, FaultLine
+from whet.reports.api.pytest_file import module_source, write_tests
+from whet.reports.api.redaction import Secrets
+from whet.reports.api.replay_schema import simple_problems
+from whet.skills.api.faults import Kind
+from whet.tools.http.messages import Request
+
+EMPTY = ApiReport("Faulty <service>", "http://127.0.0.1:1", 7, 10, 10, 1.0)
+
+
+@pytest.fixture(scope="module")
+def found() -> tuple[FaultLine, ...]:
+    with serving(broken=True) as url:
+        lines = [fault_line(each, contract(), url, Secrets([TOKEN])) for each in faults(url)]
+    return tuple(lines)
+
+
+def _run(path: Path, url: str) -> dict[str, str]:
+    """Outcome by test."""
+    command = [sys.executable, "-m", "pytest", "-q", "-rA", "--tb=short", "-p", "no:cacheprovider", "-p", "no:whet"]
+    variables = {**os.environ, "WHET_API_URL": url, "WHET_API_TIMEOUT": "0.5"}
+    done = subprocess.run([*command, str(path)], cwd=path.parent, env=variables, capture_output=True, text=True)
+    pairs = re.findall(r"^(PASSED|FAILED|ERROR) \S+::(\w+)", done.stdout, re.MULTILINE)
+    assert pairs, done.stdout + done.stderr
+    return {test: outcome for outcome, test in pairs}
+
+
+def test_written_tests_fail_now_and_pass_when_fixed(found: tuple[FaultLine, ...], tmp_path: Path) -> None:
+    path = write_tests(replace(EMPTY, faults=found), tmp_path)
+    assert path is not None
+    with serving(broken=True) as url:
+        assert {name: outcome for name, outcome in _run(path, url).items() if outcome != "FAILED"} == {}
+    with serving(broken=False) as url:
+        faults(url)  # the names it uses are taken now, as when it runs for the second time
+        outcomes = _run(path, url)
+    assert {name: outcome for name, outcome in outcomes.items() if outcome != "PASSED"} == {}
+    assert len(outcomes) == len(found) == 16
+    assert {line.kind for line in found} == set(Kind)
+
+
+def test_written_tests_hold_no_credential(found: tuple[FaultLine, ...]) -> None:
+    source = module_source(replace(EMPTY, faults=found))
+    assert TOKEN not in source
+    assert "answer_1.value('/token'" in source
+
+
+def test_credentials_come_from_the_environment(found: tuple[FaultLine, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    (profile,) = [line for line in found if line.operations == ("GET /profile",)]
+    alone = replace(profile, steps=(replace(profile.steps[1], carried=()),))
+    with serving(broken=False) as url:
+        monkeypatch.setenv("WHET_API_URL", url)
+        written: dict[str, Any] = {}
+        exec(module_source(replace(EMPTY, faults=(alone,))), written)  # noqa: S102 - our own text
+        (test,) = [value for name, value in written.items() if name.startswith("test_")]
+        with pytest.raises(LookupError, match="Set WHET_API_AUTHORIZATION"):
+            test()
+        monkeypatch.setenv("WHET_API_AUTHORIZATION", "Bearer wrong")
+        assert test() is None, "it is refused, as it should be"
+        monkeypatch.setenv("WHET_API_AUTHORIZATION", f"Bearer {TOKEN}")
+        assert test() is None
+    assert "from_environment('WHET_API_AUTHORIZATION')" in module_source(replace(EMPTY, faults=(alone,)))
+
+
+def test_ids_of_the_replay_are_carried_on(found: tuple[FaultLine, ...]) -> None:
+    source = module_source(replace(EMPTY, faults=found))
+    assert "escaped(answer_1.value('/id', '1003'))" in source
+    assert "'/named/' + escaped(answer_1.value('sent:/name', 'named'))" in source
+    assert "b'{\"amount\": 1001, \"item_id\": ' + answer_1.written('/id', '1001')" in source
+
+
+def test_without_faults_nothing_is_written(tmp_path: Path) -> None:
+    assert write_tests(EMPTY, tmp_path / "new") is None
+    assert not (tmp_path / "new").exists()
+
+
+def test_a_file_of_someone_else_is_left_alone(found: tuple[FaultLine, ...], tmp_path: Path) -> None:
+    report = replace(EMPTY, faults=found[:1])
+    path = write_tests(report, tmp_path)
+    assert path is not None
+    assert write_tests(report, tmp_path) == path, "our own is written anew"
+    path.write_text("mine = 1\n")
+    with pytest.raises(WhetError, match="was not written by whet"):
+        write_tests(report, tmp_path)
+    assert path.read_text() == "mine = 1\n"
+
+
+@settings(max_examples=50, deadline=None)
+@given(text=st.text(), body=st.binary(), value=st.text(st.characters(codec="latin-1")))
+def test_whatever_is_in_a_fault_the_module_is_python(
+    text: str, body: bytes, value: str, found: tuple[FaultLine, ...]
+) -> None:
+    order = next(line for line in found if line.operations == ("POST /orders",))
+    step = replace(order.steps[1], request=Request(text, text, ((text, value),), body))
+    hostile = replace(order, title=text, detail=text, cause=text, steps=(order.steps[0], step))
+    compile(module_source(replace(EMPTY, title=text, base_url=text, faults=(hostile,))), "written", "exec")
+
+
+@pytest.mark.parametrize(
+    ("value", "broken"),
+    [
+        ({"id": 1, "name": "a"}, 0),
+        ({"id": 1.0, "name": "a", "more": []}, 0),
+        ({"id": True, "name": "a"}, 1),
+        ({"name": 1}, 2),
+        ({"id": 1, "name": "abcdef", "tags": [1, "x"]}, 2),
+        ([], 1),
+    ],
+)
+def test_the_schema_check_without_a_library(value: object, broken: int) -> None:
+    schema = {
+        "type": "object",
+        "required": ["id", "name"],
+        "properties": {
+            "id": {"$ref": "#/definitions/Id"},
+            "name": {"allOf": [{"type": "string"}, {"maxLength": 5}]},
+            "tags": {"type": "array", "items": {"anyOf": [{"type": "integer", "minimum": 1}, {"enum": ["y"]}]}},
+        },
+    }
+    assert len(list(simple_problems(value, schema, {"#/definitions/Id": {"type": "integer"}}))) == broken

@@ -1,0 +1,212 @@
+"""A suspicion is seen again on a real service, and what shows it becomes small."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.skills.api.oracles.made_service import CONTRACT, GOOD, SCHEMAS, draft, judge, semantics
+from tests.skills.api.oracles.served import served
+
+from whet.skills.api.exchange import Draft, Exchange
+from whet.skills.api.faults import Fault, Kind, Suspicion
+from whet.skills.api.oracles.confirming import Confirming
+from whet.skills.api.oracles.minimising import reduced
+
+Send = Callable[[Draft], Exchange]
+HEAVY = {"title": "a very heavy mug", "price": 900, "size": "large", "note": "y" * 100 + "x" * 64, "tags": ["a", "b"]}
+
+
+def found_in(drafts: list[Draft], send: Send, kind: Kind | None = None) -> tuple[Suspicion, tuple[Exchange, ...]]:
+    """What is suspected after these drafts, with the steps to hand on."""
+    judging, watching, steps = judge(), semantics(), []
+    for made in drafts:
+        exchange = send(made)
+        steps.append(exchange)
+        for suspicion in (*judging.judge(exchange), *watching.judge(exchange)):
+            if kind in (None, suspicion.kind):
+                return suspicion, (*steps, *judging.evidence(suspicion), *watching.evidence(suspicion), exchange)
+    raise AssertionError("nothing was suspected")
+
+
+def body_of(step: Exchange) -> dict[str, Any]:
+    assert isinstance(step.draft.body, dict)
+    return step.draft.body
+
+
+def confirmed(drafts: list[Draft], send: Send, requests: int = 60, deadly: bool = False) -> Fault:
+    suspicion, steps = found_in(drafts, send)
+    return Confirming(CONTRACT, SCHEMAS).confirm(suspicion, steps, send, requests, deadly)
+
+
+def test_a_failing_request_is_seen_again_and_made_small() -> None:
+    with served("fails") as (_, send):
+        fault = confirmed([draft("POST /items", body=HEAVY, extra=(("If-Match", "*"),))], send)
+    assert fault.confirmed
+    (step,) = fault.steps
+    assert step.response.status == 500
+    assert not step.draft.extra
+    assert set(body_of(step)) == {"title", "price", "size", "note"}  # the required ones, and what it takes
+    assert len(body_of(step)["note"]) < 20
+    assert body_of(step)["price"] <= 1
+    assert body_of(step)["size"] == "large"  # no shorter one keeps to the contract
+
+
+def test_what_was_created_for_it_is_created_again_under_its_new_name() -> None:
+    other, cursed = draft("POST /items", body=GOOD), draft("POST /items", body={"title": "black cat", "price": 13})
+    read = draft("GET /items/{item_id}", path={"item_id": 2})
+    with served("poisoned", "unique") as (items, send):
+        fault = confirmed([other, cursed, read], send)
+        assert len(items.stored) == 3
+    assert fault.confirmed
+    create, proof = fault.steps
+    assert body_of(create)["price"] == 13
+    assert body_of(create)["title"] != "black cat"  # that title was taken
+    assert (create.response.status, proof.response.status) == (201, 500)
+    assert proof.draft.path == {"item_id": 3}
+
+
+def test_a_fault_that_does_not_come_back_is_kept_unconfirmed() -> None:
+    with served("fails") as (items, send):
+        suspicion, steps = found_in([draft("POST /items", body=HEAVY)], send)
+        items.faults = frozenset()
+        fault = Confirming(CONTRACT, SCHEMAS).confirm(suspicion, steps, send)
+    assert not fault.confirmed
+    assert fault.steps == steps[:1]
+
+
+@pytest.mark.parametrize("requests", [0, 1, 2, 5, 9])
+def test_no_more_requests_than_handed_in(requests: int) -> None:
+    with served("fails") as (items, send):
+        suspicion, steps = found_in([draft("POST /items", body=HEAVY)], send)
+        before = len(items.seen)
+        fault = Confirming(CONTRACT, SCHEMAS).confirm(suspicion, steps, send, requests)
+        assert len(items.seen) - before <= requests
+    assert fault.confirmed is (requests > 0)
+
+
+SEVEN = {"path": {"item_id": 1}}
+
+
+@pytest.mark.parametrize(
+    ("fault", "drafts", "kind"),
+    [
+        ("keeps", [draft("POST /items", body=GOOD), draft("DELETE /items/{item_id}", **SEVEN)], Kind.READ_AFTER_DELETE),
+        ("forgets", [draft("POST /items", body=GOOD)], Kind.NOT_CREATED),
+        (
+            "loses",
+            [draft("POST /items", body=GOOD), draft("PUT /items/{item_id}", **SEVEN, body={**GOOD, "price": 9})],
+            Kind.LOST_UPDATE,
+        ),
+    ],
+)
+def test_a_broken_promise_is_seen_again(fault: str, drafts: list[Draft], kind: Kind) -> None:
+    with served(fault) as (items, send):
+        found = confirmed([*drafts, draft("GET /items/{item_id}", **SEVEN)], send)
+        before = len(items.seen)
+        items.faults = frozenset()
+        repaired = Confirming(CONTRACT, SCHEMAS).confirm(found.suspicion, found.steps, send)
+        assert len(items.seen) > before
+    assert found.confirmed
+    assert found.suspicion.kind is kind
+    assert len(found.steps) == len(drafts) + 1
+    assert not repaired.confirmed
+
+
+def test_an_overwritten_version_is_seen_again_with_the_versions_of_the_replay() -> None:
+    read, change = draft("GET /items/{item_id}", **SEVEN), draft("PATCH /items/{item_id}", **SEVEN, body={"price": 5})
+    stale = replace(change, extra=(("If-Match", '"1-0"'),))
+    with served("overwrites") as (items, send):
+        found = confirmed([draft("POST /items", body=GOOD), read, change, stale], send)
+        items.faults = frozenset()
+        repaired = Confirming(CONTRACT, SCHEMAS).confirm(found.suspicion, found.steps, send)
+    assert found.confirmed
+    assert found.steps[-1].draft.extra == (("If-Match", '"2-0"'),)
+    assert not repaired.confirmed
+
+
+def test_a_reading_that_only_repeats_what_it_was_asked_is_not_needed() -> None:
+    cursed = draft("POST /items", body={"title": "black cat", "price": 13})
+    read = draft("GET /items/{item_id}", path={"item_id": 1})
+    with served() as (items, send):
+        send(cursed)
+        steps = [send(draft("GET /items")), send(read), send(read)]
+        items.faults = frozenset({"poisoned"})
+        steps.append(send(read))
+        (suspicion,) = judge().judge(steps[-1])
+        fault = Confirming(CONTRACT, SCHEMAS).confirm(suspicion, steps, send)
+    assert [step.request.target for step in fault.steps] == ["/v1/items", "/v1/items/1"]
+
+
+def test_a_refusal_is_confirmed_beside_the_request_that_works() -> None:
+    drafts = [draft("GET /items", query={"limit": limit}) for limit in (50, 100)]
+    with served("refuses") as (_, send):
+        fault = confirmed(drafts, send)
+    assert fault.confirmed
+    assert fault.suspicion.kind is Kind.VALID_REFUSED
+    assert [step.response.status for step in fault.steps] == [200, 400]
+
+
+def test_a_refusal_means_nothing_once_nothing_works() -> None:
+    drafts = [draft("GET /items", query={"limit": limit}) for limit in (50, 100)]
+    with served("refuses") as (items, send):
+        suspicion, steps = found_in(drafts, send)
+        items.faults = frozenset({"refuses-all"})
+        fault = Confirming(CONTRACT, SCHEMAS).confirm(suspicion, steps, send)
+    assert not fault.confirmed
+
+
+def test_accepted_invalid_input_keeps_what_is_invalid() -> None:
+    body = {**GOOD, "price": 5000, "note": "n", "tags": ["a"]}
+    made = draft("POST /items", body=body, broken="price must be at most 1000, is 5000")
+    with served("accepts", "unique") as (_, send):
+        suspicion, steps = found_in([made], send, Kind.INVALID_ACCEPTED)
+        fault = Confirming(CONTRACT, SCHEMAS).confirm(suspicion, steps, send)
+    assert fault.confirmed
+    (step,) = fault.steps
+    assert set(body_of(step)) == {"title", "price"}
+    assert body_of(step)["price"] == 5000
+
+
+def test_a_crash_is_only_repeated_when_that_is_allowed() -> None:
+    crashing = [draft("POST /items", body={**GOOD, "note": "n"})]
+    with served("drops") as (items, send):
+        suspicion, steps = found_in(crashing, send)
+        before = len(items.seen)
+        careful = Confirming(CONTRACT, SCHEMAS).confirm(suspicion, steps, send)
+        assert len(items.seen) == before
+        bold = Confirming(CONTRACT, SCHEMAS).confirm(suspicion, steps, send, deadly=True)
+    assert (careful.confirmed, bold.confirmed) == (False, True)
+
+
+def test_a_hang_is_seen_again() -> None:
+    with served("hangs") as (_, send):
+        fault = confirmed([draft("POST /items", body={**GOOD, "note": "n", "size": "small"})], send)
+    assert fault.confirmed
+    assert fault.suspicion.kind is Kind.TIMEOUT
+    assert "size" not in body_of(fault.steps[-1])
+
+
+def test_what_breaks_nothing_any_more_says_so() -> None:
+    body = {**HEAVY, "tags": [1]}
+    with served("fails") as (_, send):
+        fault = confirmed([draft("POST /items", body=body, broken="tags[] must be a string, is an integer")], send)
+    assert fault.steps[-1].draft.broken is None
+
+
+@given(st.lists(st.integers(), unique=True, max_size=30), st.data())
+def test_reduction_finds_exactly_what_is_needed(parts: list[int], data: st.DataObject) -> None:
+    wanted = set(data.draw(st.lists(st.sampled_from(parts), max_size=4))) if parts else set()
+    assert set(reduced(parts, lambda kept: wanted <= set(kept))) == wanted
+
+
+def test_the_steps_may_be_told_twice_and_out_of_order() -> None:
+    with served("poisoned") as (_, send):
+        create, read = send(draft("POST /items", body={"title": "cat", "price": 13})), None
+        read = send(draft("GET /items/{item_id}", path={"item_id": 1}))
+        (suspicion,) = judge().judge(read)
+        fault = Confirming(CONTRACT, SCHEMAS).confirm(suspicion, (create, replace(create), read), send)
+    assert fault.confirmed
+    assert len(fault.steps) == 2
