@@ -1,6 +1,8 @@
 """What happens while the tests run: another order after a failure, quarantine, a budget, traced lines."""
 
 import random
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -87,6 +89,30 @@ def test_quarantined_failures_are_told_and_do_not_count(tmp_path: Path) -> None:
     assert 'failures="0"' in (root / "junit.xml").read_text()
     assert [sheet.outcomes for sheet in sheets(root)] == ["fp"], "the records keep what it was"
     assert run(root, "--whet-strict-quarantine", "-q").returncode == 1
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "2")])
+def test_without_an_order_the_quarantine_still_holds(tmp_path: Path, workers: tuple[str, ...]) -> None:
+    root = project(tmp_path, {"test_one.py": "def test_a(): assert 0\ndef test_b(): pass\n"})
+    with open_site(root).store() as store:
+        store.sheets.quarantine("test_one.py::test_a", "flaky network")
+    run(root)
+    with closing(sqlite3.connect(root / ".whet" / "whet.db")) as other, other:
+        other.execute("DELETE FROM snapshots")
+        other.execute("UPDATE sheet_columns SET packed = x'00'")  # nothing can be learned from this run any more
+    done = run(root, *workers)
+    assert "the suite's own order was kept (" in said(done)
+    assert done.returncode == 0, done.stdout
+    assert run(root, "--whet-strict-quarantine", *workers).returncode == 1
+
+
+def test_where_nothing_can_be_read_quarantined_failures_count_and_that_is_told(tmp_path: Path) -> None:
+    root = project(tmp_path, {"test_one.py": "def test_a(): assert 0\n"})
+    (root / ".whet").mkdir()
+    (root / ".whet" / "whet.db").write_bytes(b"this is no database, whatever it is named" * 100)
+    done = run(root)
+    assert done.returncode == 1
+    assert "failures of quarantined tests count (" in said(done)
 
 
 def test_a_budget_leaves_out_what_promises_least(tmp_path: Path) -> None:

@@ -19,6 +19,7 @@ OUTCOMES: Mapping[str, str] = {
     "X": "xpassed",
     "-": "left out",
 }
+SKIPPED = "s"
 LEFT_OUT = "-"  # in the suite, but a selection did not run it: nothing is known of it
 FAILURES = frozenset("fe")
 UNKNOWN_NEARNESS = 255

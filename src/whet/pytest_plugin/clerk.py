@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
 
 from whet.bootstrap.choosing import Choice, choose
 from whet.bootstrap.ordering import Standing, finite, open_ordering
+from whet.bootstrap.site import open_site
 from whet.core.sheets import FAILURES, LEFT_OUT, Sheet
 from whet.pytest_plugin.advice import Advice, Learned, Placed, Question, Ran
 from whet.skills.ordering import Goal, Ranked
@@ -66,7 +68,7 @@ class Clerk:
             runs=ordering.orderer.sheets,
             left_out=frozenset(test[cut:] for test in left_out),
             selection=None if choice is None else choice.told,
-            quarantined={test[cut:]: reason for test, reason in ordering.sheets.quarantined().items()},
+            quarantined=_named(ordering.sheets.quarantined(), self._prefix),
             to_map=self._to_map(question, tests, standing),
             map_seconds=max(_MAP_SECONDS, _MAP_SHARE * known),
             notes=tuple(ordering.notes),
@@ -98,6 +100,18 @@ def _always(one: Ranked, standing: Standing) -> bool:
     changed = near is not None and near.value >= _NEAR
     new = one.likelihood is None or one.expected_seconds is None  # nearness gives even a new test a likelihood
     return changed or new or one.test in standing.failed_lately
+
+
+def quarantined(root: Path) -> dict[str, str]:
+    """From the store alone: what goes wrong while learning or ranking must not make a quarantined test count."""
+    site = open_site(root)
+    with site.store(_STORE_SECONDS) as store:
+        return _named(store.sheets.quarantined(), _prefix(root, site.project.root))
+
+
+def _named(tests: Mapping[str, str], prefix: str) -> dict[str, str]:
+    """As pytest names them; without those it cannot see from its root."""
+    return {test[len(prefix) :]: reason for test, reason in tests.items() if test.startswith(prefix)}
 
 
 def _prefix(rootdir: Path, project: Path) -> str:

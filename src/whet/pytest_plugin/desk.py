@@ -80,6 +80,8 @@ class Desk:
 
     def _work(self, name: str, arguments: tuple[Any, ...]) -> tuple[bool, Any]:
         try:
+            if name == "quarantined":
+                return True, self._quarantined()
             self._raise_early_trouble()
             work: Callable[..., Any] = getattr(self.open(), name)
             return True, work(*arguments)
@@ -87,6 +89,11 @@ class Desk:
             if os.environ.get("WHET_DEBUG"):
                 raise
             return False, f"{type(error).__name__}: {error}"
+
+    def _quarantined(self) -> dict[str, str]:
+        from whet.pytest_plugin.clerk import quarantined
+
+        return quarantined(self._root)
 
     def _raise_early_trouble(self) -> None:
         trouble, self._trouble = self._trouble, None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -22,6 +22,7 @@ from whet.pytest_plugin.scores import known_seconds
 # A suite that fails everywhere is asked about now and then only.
 _ASKED_AT_ONCE = 8
 _PATIENCE_SECONDS = 30.0
+_QUARANTINE_PATIENCE_SECONDS = 15.0  # longer than the desk waits for a locked store
 _WORKERS_PATIENCE_SECONDS = 300.0  # long: workers must not end up with different orders
 
 
@@ -32,6 +33,7 @@ class Running:
         self._line = line
         self._names = Names()
         self.advice: Advice | None = None
+        self._quarantined: Mapping[str, str] = {}
         self.orders: tuple[Sequence[str], Sequence[str]] | None = None  # the suite's own, and ours
         self._arrangement: Arrangement | None = None
         self._places: dict[str, int] = {}
@@ -55,6 +57,7 @@ class Running:
         if items:
             with without_collecting():
                 self._carefully(lambda: self._arrange(items), "the suite's own order was kept")
+                self._carefully(self._learn_quarantine, "failures of quarantined tests count")
         return answer
 
     def _arrange(self, items: list[pytest.Item]) -> None:
@@ -80,6 +83,13 @@ class Running:
             self._places = {name: place for place, name in enumerate(names)}
             items[:] = [kept[place] for place in ours]
             self._deselect(own, kept)
+
+    def _learn_quarantine(self) -> None:
+        """Without an order too, which tests do not count is to be known."""
+        if self.advice is not None:
+            self._quarantined = self.advice.quarantined
+        elif not self._wishes.strict_quarantine:
+            self._quarantined = self._line().ask("quarantined", seconds=_QUARANTINE_PATIENCE_SECONDS)
 
     def _grouped(self, items: list[pytest.Item]) -> Arrangement:
         return Arrangement(items, [self._names.of(item) for item in items])
@@ -150,8 +160,8 @@ class Running:
             self._failed.append(name)
         elif report.when == "call":
             self._passed.append(name)
-        if self.advice is not None and name in self.advice.quarantined and not self._wishes.strict_quarantine:
-            set_aside(report, self.advice.quarantined[name])
+        if name in self._quarantined and not self._wishes.strict_quarantine:
+            set_aside(report, self._quarantined[name])
         return report
 
     def _rerank(self, item: pytest.Item, following: pytest.Item) -> None:

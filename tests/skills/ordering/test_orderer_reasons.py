@@ -14,7 +14,7 @@ def reason(orderer: Orderer, test: str = "t0", nearness: dict[str, float] | None
     ("runs", "told"),
     [
         ("", "never ran before"),
-        ("s", "never ran before"),
+        ("s", "was skipped so far"),
         ("pp", "passed all of its 2 runs"),
         ("xX", "passed all of its 2 runs"),
         ("f", "failed in its last run"),

@@ -20,6 +20,7 @@ class Columns:
 
     START: ClassVar[dict[str, float]] = {
         "runs": 0.0,
+        "skips": 0.0,  # before it ever ran
         "failures": 0.0,
         "slow": UNSEEN,  # decayed failures
         "fast": UNSEEN,
@@ -72,6 +73,7 @@ class Columns:
         at, times, share = _by_test(at, failed.astype(np.float64))
         mostly = share >= 0.5
         self.runs[at] += times
+        self.skips[at] = 0
         self.failures[at] += np.rint(times * share)
         for column, kept in ((self.slow, SLOW_DECAY**times), (self.fast, FAST_DECAY**times)):
             column[at] = kept * column[at] + (1 - kept) * share
@@ -82,6 +84,19 @@ class Columns:
         self.failed_sheet[failing] = sheet
         self.seen_sheet[at] = sheet
         self.passed_over[at] = 0
+
+    @property
+    def met(self) -> Column:
+        """How often it came up: a test that is skipped every time never runs, and is not new for ever."""
+        met: Column = self.runs + self.skips
+        return met
+
+    def skip(self, at: Places) -> None:
+        """Nothing is learned of what they test; those that never ran lose the weight of the unseen, run by run."""
+        at = np.unique(at[self.runs[at] == 0])
+        self.skips[at] += 1
+        self.slow[at] *= SLOW_DECAY
+        self.fast[at] *= FAST_DECAY
 
     def pass_over(self, left: Places) -> None:
         """A selection left these out."""

@@ -24,7 +24,8 @@ LIKELIEST = "likeliest"
 _LIKELIEST = {LIKELIEST: 0.0, "likeliest^.03": 0.03, "likeliest^.3": 0.3, "likeliest^1": 1.0}
 _LIKELIEST_HALF = {"likeliest half^.03": 0.03, "likeliest half^.3": 0.3, "likeliest half^1": 1.0}
 _PER_SECOND = "failures per second"
-_LEARNED = {Goal.WHOLE_RUN: (*_LIKELIEST_HALF, _PER_SECOND), Goal.BUDGET: tuple(_LIKELIEST)}
+_THAT_FIT, _FIT_POWER = "likeliest that fit", 0.3
+_LEARNED = {Goal.WHOLE_RUN: (*_LIKELIEST_HALF, _PER_SECOND), Goal.BUDGET: (*_LIKELIEST, _THAT_FIT)}
 HEURISTICS = ("recently failed", "decayed failures", "decayed failures per second", "failure rate", "co-failures")
 NEAR = ("near the change",)
 _RULE_OF_THUMB = 0.002
@@ -74,9 +75,9 @@ def view(columns: Columns, hazard: Hazard, at: Places, sheet: int, nearness: Col
         by_change |= near > probability
         probability = 1 - (1 - probability) * (1 - near)
         evidence = np.maximum(evidence, near)
-    failed_sheet, runs = columns.failed_sheet[at], columns.runs[at]
-    since = np.where(failed_sheet < 0, np.where(runs == 0, 0.0, np.inf), sheet - failed_sheet)
-    rate = (columns.failures[at] + 1) / (runs + 2)
+    failed_sheet, met = columns.failed_sheet[at], columns.met[at]
+    since = np.where(failed_sheet < 0, np.where(met == 0, 0.0, np.inf), sheet - failed_sheet)
+    rate = (columns.failures[at] + 1) / (met + 2)
     seconds, decayed = expected_seconds(columns, at), columns.slow[at]
     selecting = bool(unknown.any())
     return View(probability, evidence, seconds, nearness, since, decayed, rate, company, by_change, selecting)
@@ -119,6 +120,8 @@ def score(name: str, seen: View) -> Column:
     if name in _LIKELIEST_HALF:
         return _likeliest_half(seen, _LIKELIEST_HALF[name])
     match name:
+        case "likeliest that fit":
+            return _likeliest_that_fit(seen)
         case "failures per second":
             return _log_likely(seen) - _length(seen)
         case "recently failed":
@@ -159,6 +162,13 @@ def _likeliest_half(seen: View, power: float) -> Column:
     first = _fits(value, seen.seconds, seen.evidence >= SURE)
     # Behind everything that fits; a finite step, larger than any difference of logarithms.
     return np.where(first, value + 1e6, _log_likely(seen) - _length(seen))
+
+
+def _likeliest_that_fit(seen: View) -> Column:
+    """Half of the expected time filled with what gives most for its seconds; within it the likeliest first."""
+    value = _likeliest(seen, 0.0)
+    worth = value - _FIT_POWER * _length(seen)
+    return np.where(_fits(worth, seen.seconds, np.zeros(len(value), dtype=bool)), value + 1e6, worth)
 
 
 def _fits(value: Column, seconds: Column, sure: Flags) -> Flags:

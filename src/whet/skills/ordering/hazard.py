@@ -63,7 +63,7 @@ class Hazard:
 
 def _kinds(columns: Columns, at: Places) -> Places:
     runs, failures, streak = columns.runs[at], columns.failures[at], columns.streak[at]
-    never = np.searchsorted(_AGES, runs, side="right")
+    never = np.searchsorted(_AGES, columns.met[at], side="right")
     since = np.searchsorted(_AGES, runs - columns.failed_run[at], side="right")
     repeats = np.searchsorted(_REPEATS, np.where(streak > 0, streak, failures), side="right")
     return np.where(failures == 0, never, _KINDS_NEVER + since * len(_REPEAT_FACTORS) + repeats)

@@ -7,7 +7,7 @@ from typing import NamedTuple, Self
 
 import numpy as np
 
-from whet.core.sheets import FAILURES, LEFT_OUT, UNKNOWN_NEARNESS, Sheet
+from whet.core.sheets import FAILURES, LEFT_OUT, SKIPPED, UNKNOWN_NEARNESS, Sheet
 from whet.skills.ordering import experts, metrics, saving
 from whet.skills.ordering.columns import Column, Flags, Places
 from whet.skills.ordering.experts import Goal
@@ -16,7 +16,7 @@ from whet.skills.ordering.promise import FEWEST_TESTS
 from whet.skills.ordering.reasons import reasons
 
 _COMPANION = 0.4  # a test that failed in at least this share of another's failures is run right after it
-_NOT_RUN = frozenset("s" + LEFT_OUT)
+_NOT_RUN = frozenset(SKIPPED + LEFT_OUT)
 
 
 class Ranked(NamedTuple):
@@ -91,12 +91,13 @@ class Orderer(Learned):
         return [left[place] for place in np.argsort(-key, kind="stable").tolist()]
 
     def learn(self, sheet: Sheet) -> None:
-        """Skipped tests did not run: nothing is learned of them. One that ran several times may stand that often."""
+        """Skipped tests did not run: all that is learned is that they are not new. One that ran several times may
+        stand that often."""
         ran = np.array([i for i, outcome in enumerate(sheet.outcomes) if outcome not in _NOT_RUN], dtype=np.intp)
         if len(ran):
             self._learn(sheet, ran)
-        left = {test for test, outcome in zip(sheet.tests, sheet.outcomes, strict=True) if outcome == LEFT_OUT}
-        self.columns.pass_over(self.columns.meet(sorted(left)))
+        self.columns.skip(self.columns.meet(_with_outcome(sheet, SKIPPED)))
+        self.columns.pass_over(self.columns.meet(_with_outcome(sheet, LEFT_OUT)))
         self.sheets += 1
 
     def risk(self, kept: Sequence[str], ranked: Sequence[Ranked]) -> float | None:
@@ -166,6 +167,11 @@ class Orderer(Learned):
             if before is not None and before[0] == code_version and before[1] != bad:
                 self.columns.flakes[place] += 1
             self.versions[test] = (code_version, bad)
+
+
+def _with_outcome(sheet: Sheet, letter: str) -> list[str]:
+    """Each test once."""
+    return sorted({test for test, outcome in zip(sheet.tests, sheet.outcomes, strict=True) if outcome == letter})
 
 
 def _order(scores: Column) -> Places:

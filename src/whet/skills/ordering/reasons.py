@@ -11,9 +11,9 @@ _NEAR, _IN_COMPANY = 0.3, 0.3
 def reasons(columns: Columns, seen: View, at: Places) -> Callable[[int], str]:
     """A sentence for the i-th test, made when asked for."""
     # As lists: one number of an array takes longer to get than the sentence to write.
-    names = ("runs", "failures", "streak", "failed_run", "flakes")
+    names = ("runs", "skips", "failures", "streak", "failed_run", "flakes")
     known = {name: getattr(columns, name)[at].astype(int).tolist() for name in names}
-    runs, failures, streak, failed_run, flakes = (known[name] for name in names)
+    runs, skips, failures, streak, failed_run, flakes = (known[name] for name in names)
     nearness = None if seen.nearness is None else seen.nearness.tolist()
     company = seen.company.tolist()
 
@@ -25,7 +25,7 @@ def reasons(columns: Columns, seen: View, at: Places) -> Callable[[int], str]:
         if nearness is not None and nearness[i] >= _NEAR:
             signs.append(f"near the change ({nearness[i]:.2f})")
         if not runs[i]:
-            signs.append("never ran before")
+            signs.append("was skipped so far" if skips[i] else "never ran before")
         elif streak[i] > 0:
             signs.append(f"failed in its last {_times(streak[i])}")
         elif failures[i]:
