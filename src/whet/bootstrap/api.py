@@ -4,8 +4,8 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import urljoin
 
+from whet.bootstrap.api_document import fetched
 from whet.core.errors import WhetError
 from whet.core.ports import ServiceKnowledge
 from whet.reports.api.composing import fault_line, group_of
@@ -28,17 +28,11 @@ from whet.skills.api.contract.model import Contract, Operation
 from whet.skills.api.contract.reading import read_contract
 from whet.skills.api.explorer import EVERYTHING, Explorer, Learned
 from whet.skills.api.faults import Fault
+from whet.skills.api.oauth import ClientCredentials, token
 from whet.skills.api.service import Service
 from whet.tools.http.client import Client
-from whet.tools.http.messages import Headers, Request
+from whet.tools.http.messages import Headers
 from whet.tools.http.origin import Origin, split_address
-
-# Where frameworks put their document, for those who give only the service's address.
-_USUAL_PLACES = (
-    "/openapi.json", "/openapi.yaml", "/swagger.json", "/v3/api-docs", "/v2/api-docs", "/api/openapi.json",
-    "/api/schema/", "/api-docs", "/swagger/v1/swagger.json",
-)  # fmt: skip
-_MOST_REDIRECTS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +44,7 @@ class Asked:
     budget: Budget = field(default_factory=Budget)
     headers: Headers = ()
     credentials: tuple[Credential, ...] = ()
+    oauth2: ClientCredentials | None = None
     seed: int | None = None
     only: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -83,8 +78,8 @@ class Visit:
     def remember(self, store: ServiceKnowledge) -> None:
         """Faults that were fixed are let go; those not looked at again are kept."""
         faults = [*self.campaign.faults, *self.campaign.not_retested]
-        secrets = self._secrets()
-        text = secrets.text(memory.written(memory.learned(self.explorer, self.before, self.contract, faults)))
+        learned = memory.learned(self.explorer, self.before, self.contract, faults)
+        text = memory.written(learned, self._secrets().text)
         store.update(self.key, lambda _: text)
 
     def report(self, interrupted: bool = False) -> ApiReport:
@@ -111,7 +106,8 @@ class Visit:
 
     def _secrets(self) -> Secrets:
         given = [value for _, value in self.asked.headers]
-        return Secrets((*self.access.secrets(), *given), [name for name, _ in self.asked.headers])
+        own = (self.asked.oauth2.client_secret,) if self.asked.oauth2 else ()
+        return Secrets((*self.access.secrets(), *given, *own), [name for name, _ in self.asked.headers])
 
     def _lines(self) -> list[OperationLine]:
         told = self.campaign.operations
@@ -161,7 +157,8 @@ def prepare(asked: Asked, store: ServiceKnowledge | None) -> Visit:
     origin, base, contract, client = _reached(asked)
     operations, left_out = _in_scope(contract, asked)
     headers, credentials = split_headers(contract, asked.headers)
-    access = Access(contract, (*asked.credentials, *credentials))
+    tokens = (token(client, contract, asked.oauth2),) if asked.oauth2 else ()
+    access = Access(contract, (*asked.credentials, *credentials, *tokens))
     seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(2**31)
     service = Service(client, access, base, asked.per_second, headers)
     explorer = Explorer(contract, operations, service.send, seed, asked.learned)
@@ -183,66 +180,29 @@ def service_key(origin: Origin, base_path: str, contract: Contract) -> str:
 
 def _reached(asked: Asked) -> tuple[Origin, str, Contract, Client]:
     given = split_address(asked.url) if asked.url else None
-    if asked.document.startswith(("http://", "https://")):
-        origin, _ = split_address(asked.document)
-        client = Client(origin, asked.timeout_seconds)
-        text, where = _fetched(client, asked)
-        contract = read_contract(text, where)
-        target = given or (origin, contract.base_path)
-    else:
-        contract = read_contract(Path(asked.document))
-        if given is None:
-            raise WhetError(
-                "A contract from a file does not say which service may be tested.",
-                "Add --url, for example --url http://127.0.0.1:8000.",
-            )
-        target = given
-        client = Client(target[0], asked.timeout_seconds)
-    if given is not None:
-        client = Client(given[0], asked.timeout_seconds)
+    contract, origin = _read(asked, given[0] if given else None)
+    target = given or (origin, contract.base_path)
+    client = Client(target[0], asked.timeout_seconds)
     if not client.answers():
         raise WhetError(f"Nothing answers at {target[0]}.", "Start the service, or give its address with --url.")
     return target[0], target[1], contract, client
 
 
-def _fetched(client: Client, asked: Asked) -> tuple[bytes, str]:
-    _, path = split_address(asked.document)
-    places = (path,) if path else _USUAL_PLACES
-    for place in places:
-        text = _document(client, place, asked)
-        if text is not None:
-            return text, f"{client.origin}{place}"
-    if path:
-        raise WhetError(f"{asked.document} gave no document.", "Open it in a browser: is it the OpenAPI document?")
-    raise WhetError(
-        f"{client.origin} has no OpenAPI document in the usual places ({', '.join(_USUAL_PLACES[:4])} …).",
-        "Give its address, or a file and --url.",
-    )
-
-
-def _document(client: Client, place: str, asked: Asked) -> bytes | None:
-    """None for "not here". Redirects are followed on the same origin only."""
-    for _ in range(_MOST_REDIRECTS):
-        request = Request("GET", place, (("Accept", "application/json, application/yaml, */*"), *asked.headers))
-        for credential in asked.credentials:
-            request = credential.on(request)
-        answer = client.send(request)
-        if answer.status is None:
-            raise WhetError(f"{client.origin} does not answer ({answer.silence}).", "Is the service running?")
-        onward = answer.header("location")
-        if answer.status in range(300, 400) and onward:
-            place = _same_origin(client.origin, place, onward)
-            continue
-        return answer.body if answer.status == 200 else None
-    return None
-
-
-def _same_origin(origin: Origin, place: str, onward: str) -> str:
-    target = urljoin(f"{origin}{place}", onward)
-    other, path = split_address(target)
-    if other != origin:
-        raise WhetError(f"{origin}{place} leads to {other}, which is another origin.", f"If that is meant: {target}")
-    return path
+def _read(asked: Asked, tested: Origin | None) -> tuple[Contract, Origin]:
+    """The contract, and the origin that may be tested. Credentials are for that origin alone."""
+    if asked.document.startswith(("http://", "https://")):
+        origin, _ = split_address(asked.document)
+        ours = tested in (None, origin)
+        carried = (asked.headers, asked.credentials) if ours else ((), ())
+        text, where = fetched(asked.document, asked.timeout_seconds, *carried)
+        return read_contract(text, where), tested or origin
+    contract = read_contract(Path(asked.document))
+    if tested is None:
+        raise WhetError(
+            "A contract from a file does not say which service may be tested.",
+            "Add --url, for example --url http://127.0.0.1:8000.",
+        )
+    return contract, tested
 
 
 def _in_scope(contract: Contract, asked: Asked) -> tuple[tuple[Operation, ...], tuple[UntestedLine, ...]]:

@@ -28,6 +28,7 @@ from whet.reports.api.terminal import print_report
 from whet.reports.api.words import present
 from whet.skills.api.access import parse_credential
 from whet.skills.api.campaign import Budget
+from whet.skills.api.oauth import parse_client
 from whet.tools.http.messages import Headers
 
 INTERRUPTED = 130
@@ -99,9 +100,10 @@ def api(
     """
     site = open_site(project)
     budget = Budget(requests if requests or minutes else 2_000, None if minutes is None else minutes * 60)
+    given = tuple(parse_credential(one) for one in credentials if not one.startswith("oauth2:"))
+    oauth2 = next((parse_client(one) for one in credentials if one.startswith("oauth2:")), None)
     asked = Asked(
-        document, url, budget, _headers(headers), tuple(parse_credential(one) for one in credentials), seed,
-        only, exclude, safe, rate, timeout,
+        document, url, budget, _headers(headers), given, oauth2, seed, only, exclude, safe, rate, timeout
     )  # fmt: skip
     with site.store() as store:
         visit = prepare(asked, None if fresh else store.knowledge)

@@ -14,6 +14,7 @@ from tests.skills.api.library_contract import PARAMETERS, SCHEMAS, contract, pos
 from whet.skills.api.contract.model import Contract, Json
 from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.exchange import NO_BODY, Draft
+from whet.skills.api.values.constrained import scalar
 from whet.skills.api.values.drafts import Values
 from whet.skills.api.values.formats import FORMATS
 from whet.skills.api.values.patterns import matching
@@ -64,6 +65,27 @@ def test_drafts_keep_their_contract(seed: int, include: float) -> None:
         assert not one.get("required") or one["name"] in values
         if one["name"] in values:
             jsonschema_rs.validate(one["schema"], values[str(one["name"])])
+
+
+@pytest.mark.parametrize(
+    ("kind", "schema"),
+    [
+        ("string", {"minLength": 20, "maxLength": 22}),
+        ("integer", {"exclusiveMinimum": 3, "maximum": 5}),
+        ("integer", {"minimum": 10, "multipleOf": 7, "exclusiveMaximum": 22}),
+        ("integer", {"minimum": 1, "maximum": 9, "multipleOf": 1.5}),
+        ("number", {"exclusiveMinimum": 0, "exclusiveMaximum": 0.02}),
+        ("number", {"minimum": 1, "maximum": 3, "multipleOf": 0.5}),
+    ],
+)
+def test_scalars_are_drawn_within_their_limits(kind: str, schema: dict[str, Any]) -> None:
+    for seed in range(60):
+        drawn = scalar(kind, schema, random.Random(seed), plain=False)
+        jsonschema_rs.validate({**schema, "type": kind}, drawn)
+
+
+def test_limits_that_nothing_meets_give_nothing() -> None:
+    assert scalar("integer", {"minimum": 8, "maximum": 9, "multipleOf": 7}, random.Random(1), plain=True) is NOTHING
 
 
 BOUNDS = st.tuples(st.integers(0, 12), st.integers(0, 12)).map(sorted)

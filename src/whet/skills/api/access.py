@@ -4,6 +4,7 @@ import base64
 import json
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote
 
@@ -15,6 +16,7 @@ from whet.tools.http.messages import Headers, Request
 _FORMS = "bearer:TOKEN, basic:USER:PASSWORD, header:NAME=VALUE, query:NAME=VALUE, cookie:NAME=VALUE or oauth2:ID:SECRET"
 _TOKEN_NAMES = ("access_token", "accesstoken", "token", "jwt", "id_token", "auth_token", "session_token")
 _PATIENCE = 3
+_MOST_TOKENS = 100
 _WRONG = "whet-wrong-credential"
 
 
@@ -32,7 +34,19 @@ class Credential:
             return replace(request, target=f"{request.target}{mark}{quote(self.name)}={quote(self.value, safe='')}")
         if self.where == "cookie":
             return replace(request, headers=_with_cookie(request.headers, f"{self.name}={self.value}"))
-        return replace(request, headers=(*request.headers, (self.name, self.value)))
+        others = (pair for pair in request.headers if pair[0].lower() != self.name.lower())
+        return replace(request, headers=(*others, (self.name, self.value)))
+
+    def secrets(self) -> Iterator[str]:
+        """What must not be told: the value, and what it is made of (the token, user and password)."""
+        yield self.value
+        scheme, space, bare = self.value.partition(" ")
+        if space:
+            yield bare
+        if scheme == "Basic":
+            with suppress(ValueError):  # it was given as a header, and is not what it says
+                both = base64.b64decode(bare).decode()
+                yield from (both, both.partition(":")[2])
 
 
 @dataclass(slots=True)
@@ -42,6 +56,7 @@ class Access:
     contract: Contract
     given: tuple[Credential, ...] = ()
     handed_out: Credential | None = None
+    handed_out_before: list[Credential] = field(default_factory=list)  # and the one in use: none may be told
     _login: Draft | None = None
     _refusals: int = 0
 
@@ -51,7 +66,7 @@ class Access:
         return request
 
     def secrets(self) -> tuple[str, ...]:
-        return tuple(one.value for one in (*self.given, self.handed_out) if one is not None)
+        return tuple(secret for one in (*self.given, *self.handed_out_before) for secret in one.secrets())
 
     def listen(self, exchange: Exchange) -> Draft | None:
         """Adopt the token a login answers, where none was given; the login to send again when the token ran out."""
@@ -62,6 +77,7 @@ class Access:
         token = next(_tokens(exchange.response.body), None) if _is_login(exchange) else None
         if token is not None:
             self.handed_out = Credential("header", "Authorization", f"Bearer {token}")
+            self.handed_out_before = [*self.handed_out_before, self.handed_out][-_MOST_TOKENS:]
             self._login = exchange.draft
         self._refusals = 0 if exchange.ok else self._refusals
         return None
@@ -101,13 +117,13 @@ def parse_credential(text: str) -> Credential:
     """`--auth`: bearer:TOKEN, basic:USER:PASSWORD, header:NAME=VALUE … A value `env:NAME` is read from there."""
     kind, _, rest = text.partition(":")
     if kind == "bearer" and rest:
-        return Credential("header", "Authorization", f"Bearer {_value(rest)}")
+        return Credential("header", "Authorization", f"Bearer {secret(rest)}")
     if kind == "basic" and ":" in rest:
         user, _, password = rest.partition(":")
-        return Credential("header", "Authorization", basic(user, _value(password)))
+        return Credential("header", "Authorization", basic(user, secret(password)))
     name, equals, value = rest.partition("=")
     if kind in {"header", "query", "cookie"} and name and equals:
-        return Credential(kind, name, _value(value))
+        return Credential(kind, name, secret(value))
     raise WhetError(f"--auth does not understand {kind!r}.", f"Give one of: {_FORMS}.")
 
 
@@ -115,7 +131,8 @@ def basic(user: str, password: str) -> str:
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
-def _value(text: str) -> str:
+def secret(text: str) -> str:
+    """As given, or from the environment (`env:NAME`)."""
     if not text.startswith("env:"):
         return text
     name = text.removeprefix("env:")

@@ -49,6 +49,7 @@ class Suspected:
     steps: tuple[Exchange, ...]
     operations: dict[str, None]
     seen: int = 1
+    told: bool = False  # among the faults already
 
 
 class Over(Exception):
@@ -67,13 +68,13 @@ class Campaign:
     ) -> None:
         self._service, self._explorer, self._budget = service, explorer, budget
         self._confirming = Confirming(contract, Schemas(contract))
-        self._known = list(known)
         self._started = time.monotonic()
+        self._gone = False  # for good: it is not waited for again
         self.operations = {operation.id: Told() for operation in operations}
         self.suspected: dict[str, Suspected] = {}  # by root cause
         self.faults: list[Fault] = []
         self.fixed: list[Fault] = []
-        self.not_retested: list[Fault] = []
+        self.not_retested = list(known)  # until they were
         self.curve: list[tuple[int, int, int]] = []
         self.notes: list[str] = []
 
@@ -104,13 +105,20 @@ class Campaign:
         for at, one in enumerate(waiting):
             share = self._left() // max(1, len(waiting) - at)
             self.faults.append(self._confirmed(one, min(_MOST_PER_FAULT, max(_FEWEST, share))))
+            one.told = True
+        self._settle()
         self._mark()
 
     def abandon(self) -> None:
         """Broken off: what was suspected is told as it stands."""
-        told = {id(fault.suspicion) for fault in self.faults}
-        waiting = [one for one in self.suspected.values() if id(one.suspicion) not in told]
+        waiting = [one for one in self.suspected.values() if not one.told]
         self.faults += [Fault(one.suspicion, one.steps, confirmed=False, seen=one.seen) for one in waiting]
+        self._settle()
+
+    def _settle(self) -> None:
+        """What was met again while exploring is neither fixed nor unknown, whatever the first look said."""
+        self.fixed = [fault for fault in self.fixed if root(fault.suspicion.cause) not in self.suspected]
+        self.not_retested = [one for one in self.not_retested if root(one.suspicion.cause) not in self.suspected]
 
     def progress(self) -> tuple[int, int, int]:
         """Requests sent, operations reached, causes suspected."""
@@ -119,7 +127,7 @@ class Campaign:
 
     def send(self, draft: Draft) -> Exchange:
         """For everything but exploring: counted in the same budget."""
-        if self._spent(1.0):
+        if self._gone or self._spent(1.0):
             raise Over
         exchange = self._service.send(draft)
         self._count(exchange)
@@ -128,17 +136,18 @@ class Campaign:
 
     def _look_again(self) -> None:
         """What earlier runs found: still there, or fixed. A crash is not asked for again."""
-        for fault in self._known:
+        for fault in list(self.not_retested):
             if fault.suspicion.kind is Kind.CRASH or self._spent(_FOR_KNOWN):
-                self.not_retested.append(fault)
                 continue
             again = self._confirming.confirm(fault.suspicion, fault.steps, self.send, requests=_FEWEST)
+            self._explorer.forget_writes()
             if again.confirmed:
                 self._suspect(again.suspicion, again.steps)
             elif fault.confirmed:
                 self.fixed.append(fault)
             else:
-                self.not_retested.append(fault)
+                continue
+            self.not_retested.remove(fault)
 
     def _confirmed(self, one: Suspected, requests: int) -> Fault:
         try:
@@ -178,6 +187,7 @@ class Campaign:
                 f"The service went away at request {exchange.number} ({exchange.operation.id}) and did not come back "
                 f"within {self._budget.back_seconds:.0f} s; the run ended there."
             )
+            self._gone = True
             raise Over
 
     def _spent(self, share: float) -> bool:

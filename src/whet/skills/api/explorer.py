@@ -13,7 +13,7 @@ from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.faults import Kind, Suspicion
 from whet.skills.api.learning.beliefs import Beliefs
-from whet.skills.api.learning.blame import blamed
+from whet.skills.api.learning.blame import blamed, weight
 from whet.skills.api.learning.dependencies import Dependencies
 from whet.skills.api.learning.drafting import Drafting, Made
 from whet.skills.api.learning.entities import Entities, Entity, told
@@ -39,7 +39,7 @@ _PAYING = frozenset(
 _DEEPEST = 4
 _GONE = frozenset({404, 410})
 _BACK = 0.3  # of what a request brought, to those that made what it was built on
-_MOST_PROBES = 0.05  # of all requests, to look into what was suspected
+_MOST_PROBES = 0.1  # of all requests, to look into what was suspected
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +88,10 @@ class Explorer:
         self._novelty = Novelty()
         self.judge = Judge(contract, schemas)
         self._semantics = Semantics(contract, schemas)
-        self._probes: deque[Draft] = deque(maxlen=50)
+        self._probes: deque[tuple[Draft, Entity]] = deque(maxlen=50)  # each with what it is about
+        self._errands: deque[Draft] = deque(maxlen=1)  # a login that somebody asked for: never left out
         self._spent_on_probes = 0
+        self._surveyed: set[str] = set()
         self._rng = rng
         self._listeners: list[Callable[[Exchange], Draft | None]] = []
 
@@ -115,13 +117,26 @@ class Explorer:
         return (*self.judge.evidence(suspicion), *self._semantics.evidence(suspicion))
 
     def turns(self) -> Iterator[Seen]:
-        """One request each, without end: the caller holds the budget."""
+        """One request each, without end: the caller holds the budget.
+
+        Probes follow at once or not at all: after another write they would prove nothing.
+        """
         sent = 0
         while True:
-            seen = self._probe() if self._probes and self._spent_on_probes <= _MOST_PROBES * sent else self._turn()
+            if self._errands:
+                seen: Seen | None = self._judged(self._send(self._errands.popleft()), [])
+            elif self._probes and self._spent_on_probes <= _MOST_PROBES * sent:
+                seen = self._probe()
+            else:
+                self._probes.clear()
+                seen = self._turn()
             if seen is not None:
                 sent += 1
                 yield seen
+
+    def forget_writes(self) -> None:
+        """Somebody else wrote to the service: what was promised before may no longer hold."""
+        self._semantics.forget()
 
     def _turn(self) -> Seen | None:
         step = self.sequencing.next(self._readiness.ready, lambda one: self._readiness.waits(one, self.sequencing))
@@ -133,7 +148,7 @@ class Explorer:
         if maker is not None:
             return self._supplied(maker)
         exchange = self._send(made.draft)
-        seen = self._judged(exchange, made)
+        seen = self._judged(exchange, _used(made))
         self._learn(step, place, made, seen)
         return seen
 
@@ -143,26 +158,35 @@ class Explorer:
         deeper = self._supply.maker(made) if depth < _DEEPEST else None
         if deeper is not None:
             return self._supplied(deeper, depth + 1)
-        seen = self._judged(self._send(made.draft), made)
+        seen = self._judged(self._send(made.draft), _used(made))
         self._learn(Step(maker, None), REQUEST, made, seen)
         return seen
 
     def _made(self, step: Step) -> tuple[Made | None, Place]:
         if step.kind is None:
             return self.drafting.new(step.operation), REQUEST
+        if step.operation.id not in self._surveyed:
+            self._survey(step.operation)
         return self.mutating.make(step.operation, step.kind) or (None, REQUEST)
+
+    def _survey(self, operation: Operation) -> None:
+        """Once per operation: which kinds make sense there, so that none is chosen in vain."""
+        self._surveyed.add(operation.id)
+        self.sequencing.limit(operation, self.mutating.possible(self.drafting.full(operation).draft))
 
     def _probe(self) -> Seen:
         self._spent_on_probes += 1
-        made = Made(self._probes.popleft())
-        return self._judged(self._send(made.draft), made)
+        draft, about = self._probes.popleft()
+        return self._judged(self._send(draft), [about])
 
-    def _judged(self, exchange: Exchange, made: Made) -> Seen:
+    def _judged(self, exchange: Exchange, used: list[Entity]) -> Seen:
+        """`used`: what the request was built on."""
         suspicions = (*self.judge.judge(exchange), *self._semantics.judge(exchange))
-        self._probes.extend((*self.judge.probes(exchange), *self._semantics.probes(exchange)))
+        # A probe rests on what led here: without that, what it shows could not be shown again.
+        about = Entity(collection_of(exchange.operation.path), {}, {}, (*told(used), exchange))
+        self._probes.extend((one, about) for one in (*self.judge.probes(exchange), *self._semantics.probes(exchange)))
         asked = (listener(exchange) for listener in self._listeners)
-        self._probes.extendleft(draft for draft in asked if draft is not None)
-        used = [taken.entity for taken in made.taken.values()]
+        self._errands.extend(draft for draft in asked if draft is not None)
         status = exchange.response.status
         signature = error_signature(exchange) if status is not None and status >= 400 else None
         causes = tuple(one.cause for one in suspicions if one.kind in _PAYING)
@@ -180,7 +204,8 @@ class Explorer:
 
     def _learn(self, step: Step, place: Place, made: Made, seen: Seen) -> None:
         ok, worth = seen.exchange.ok, seen.news.worth
-        self.sequencing.tell(step, worth, ok)
+        self.sequencing.tell(step, seen.exchange.response.status, seen.news)
+        self.sequencing.saw(step.operation.id, seen.exchange.response.status)
         for taken in made.taken.values():
             self.sequencing.credit(taken.entity.made_by, _BACK * worth / len(made.taken))
         if step.kind is None:
@@ -194,7 +219,7 @@ class Explorer:
     def _learn_values(self, made: Made, exchange: Exchange) -> None:
         """All values share in a success; a refusal counts against those it is about."""
         guilty = made.sources if exchange.ok else {p: made.sources[p] for p in blamed(exchange, made.sources)}
-        self.sources.tell(exchange.operation.id, guilty, float(exchange.ok))
+        self.sources.tell(exchange.operation.id, guilty, float(exchange.ok), weight(exchange))
         in_path = [where for where in made.taken if where.startswith("path.")]
         if in_path and (exchange.ok or not any(where in guilty for where in in_path)):
             self.sources.tell_path(exchange.operation.id, True, float(exchange.ok))
@@ -203,12 +228,12 @@ class Explorer:
 
     def _learn_taken(self, taken: Taken, exchange: Exchange, guilty: bool) -> None:
         if exchange.ok:
-            taken.entity.missed = 0
+            self.entities.found(taken.entity)
         elif exchange.response.status in _GONE and (taken.edge is None or self.dependencies.trusted(taken.edge)):
             self.entities.not_found(taken.entity)
             return  # the way was right before: it is the thing that is gone
         if guilty and taken.edge is not None:
-            self.dependencies.tell(taken.edge, float(exchange.ok))
+            self.dependencies.tell(taken.edge, float(exchange.ok), weight(exchange))
 
     def _foreign(self, draft: Draft, place: Place) -> Json | Absent:
         """An id of something else that lives in the service."""
@@ -218,3 +243,7 @@ class Explorer:
             return NOTHING
         fields = self.entities.alive(self._rng.choice(others))[-1].fields
         return next((value for name, value in fields.items() if name in ("id", "uuid", "name", "key")), NOTHING)
+
+
+def _used(made: Made) -> list[Entity]:
+    return [taken.entity for taken in made.taken.values()]

@@ -5,7 +5,7 @@ a run without it starts as a first run does.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -18,6 +18,7 @@ from whet.skills.api.learning.portable import pack_draft, pack_exchange, unpack_
 from whet.skills.api.values.slots import Source
 
 FORMAT = 1
+_KINDS, _SOURCES = frozenset(Kind), frozenset(Source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +41,17 @@ def read(text: str | None) -> Knowledge:
     return Knowledge(**{name: kept_before[name] for name in names}, faults=tuple(kept_before["faults"]))
 
 
-def written(knowledge: Knowledge) -> str:
-    return json.dumps({"format": FORMAT, **asdict(knowledge)}, ensure_ascii=True)
+def written(knowledge: Knowledge, hide: Callable[[str], str] = str) -> str:
+    """`hide` takes secrets out of a text. Values go through it, names do not: a secret may be the word "true"."""
+    return json.dumps({"format": FORMAT, **_hidden(asdict(knowledge), hide)}, ensure_ascii=True)
+
+
+def _hidden(value: Any, hide: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return hide(value)
+    if isinstance(value, Mapping):
+        return {name: _hidden(one, hide) for name, one in value.items()}
+    return [_hidden(one, hide) for one in value] if isinstance(value, list | tuple) else value
 
 
 def remembered_faults(knowledge: Knowledge, contract: Contract) -> list[Fault]:
@@ -56,7 +66,8 @@ def teach(explorer: Explorer, knowledge: Knowledge, contract: Contract) -> None:
     for name, rows in knowledge.beliefs.items():
         if name in tables:
             kept.restore(tables[name], rows)
-    explorer.sequencing.restore(knowledge.beliefs.get("kinds", {}))
+    explorer.sequencing.kinds.restore(knowledge.beliefs.get("kinds", {}))
+    explorer.sequencing.known(knowledge.recipes)
     for operation, recipes in knowledge.recipes.items():
         made = [one for one in (_made(recipe, contract) for recipe in recipes) if one is not None]
         if made:
@@ -74,7 +85,7 @@ def learned(explorer: Explorer, before: Knowledge, contract: Contract, faults: I
         runs=before.runs + 1,
         document=contract.document,
         beliefs={name: kept.rows(table) for name, table in explorer.tables().items()}
-        | {"kinds": explorer.sequencing.kept()},
+        | {"kinds": explorer.sequencing.kinds.kept()},
         recipes=recipes,
         hints={operation: [list(way) for way in ways] for operation, ways in explorer.drafting.hints.asked.items()},
         faults=tuple(_packed(fault) for fault in faults),
@@ -92,13 +103,14 @@ def _packed(fault: Fault) -> dict[str, Any]:
 
 def _fault(packed: Mapping[str, Any], contract: Contract) -> Fault | None:
     steps = [unpack_exchange(step, contract) for step in packed["steps"]]
-    if not steps or any(step is None for step in steps):
-        return None
     told = packed["suspicion"]
+    if not steps or any(step is None for step in steps) or told["kind"] not in _KINDS:
+        return None
     suspicion = Suspicion(Kind(told["kind"]), told["operation"], told["cause"], told["title"], told["detail"])
     return Fault(suspicion, tuple(step for step in steps if step), packed["confirmed"], packed["seen"])
 
 
 def _made(recipe: Mapping[str, Any], contract: Contract) -> Made | None:
     draft = unpack_draft(recipe["draft"], contract)
-    return None if draft is None else Made(draft, {place: Source(name) for place, name in recipe["sources"].items()})
+    sources = {place: Source(name) for place, name in recipe["sources"].items() if name in _SOURCES}
+    return None if draft is None else Made(draft, sources)

@@ -61,7 +61,9 @@ def likeness(wanted: str, noun: str, field: str, kind: str) -> float:
     if wanted_words == field_words and (len(wanted_words) > 1 or not identity):
         return 0.9
     if is_identity(field_words[-1]) and (len(field_words) == 1 or field_words[:-1] == about):
-        return _nearness(about, words(kind)) * _same_thing(identity, field_words[-1])
+        # `order_id` says itself whose it is, wherever it stands; `id` is that of the thing it stands in.
+        near = _nearness(about, words(kind)) if len(field_words) == 1 else max(0.9, _nearness(about, words(kind)))
+        return near * _same_thing(identity, field_words[-1])
     return 0.3 * cosine(" ".join(about), " ".join(field_words))
 
 

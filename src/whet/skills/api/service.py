@@ -65,5 +65,5 @@ class Service:
     def _heed(self, exchange: Exchange) -> None:
         """429 with Retry-After is a plain request to slow down."""
         asked = exchange.response.header("retry-after") if exchange.response.status == 429 else None
-        if asked and asked.isdigit():
+        if asked and asked.isdecimal():
             self._free_at = time.monotonic() + min(float(asked), _LONGEST_PAUSE)

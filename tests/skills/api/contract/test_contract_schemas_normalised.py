@@ -6,6 +6,7 @@ import pytest
 from tests.skills.api.contract.made_contracts import answer_schema, answering, openapi
 
 from whet.skills.api.contract.keywords import TYPES
+from whet.skills.api.contract.patterns import Patterns
 from whet.skills.api.contract.reading import read_contract
 
 SAME = {"type": "object", "properties": {"a": {"type": "string", "readOnly": True}}, "required": ["a"]}
@@ -24,6 +25,7 @@ NORMALISED: list[tuple[Any, Any]] = [
     ({"exclusiveMaximum": 5}, {"exclusiveMaximum": 5}),
     ({"type": "file"}, {"type": "string", "format": "binary"}),
     ({"type": "int"}, {"type": "integer"}),
+    ({"type": ["int", "integer"]}, {"type": "integer"}),
     ({"type": "any"}, {}),
     ({"type": "Gadget"}, {}),
     ({"type": ["string", "null"]}, {"type": ["string", "null"]}),
@@ -32,9 +34,11 @@ NORMALISED: list[tuple[Any, Any]] = [
     ({"pattern": "("}, {}),
     ({"pattern": "/^a$/i"}, {"pattern": "^a$"}),
     ({"pattern": 3}, {}),
+    ({"pattern": "^.{1,2097152}"}, {}),
     ({"patternProperties": {"(": {}, "^x": {"type": "int"}}}, {"patternProperties": {"^x": {"type": "integer"}}}),
     ({"minLength": "3", "maxLength": -1}, {"minLength": 3}),
     ({"maxItems": 2.0, "minItems": 1.5}, {"maxItems": 2}),
+    ({"maxItems": 1e300}, {}),
     ({"multipleOf": 0}, {}),
     ({"minimum": "low"}, {}),
     ({"required": True}, {}),
@@ -79,3 +83,9 @@ def test_notes_end_somewhere() -> None:
 def test_every_known_type_stays() -> None:
     for kind in TYPES:
         assert answer_schema(openapi(answering({"type": kind}))) == {"type": kind}
+
+
+def test_patterns_do_not_take_more_time_than_they_are_given() -> None:
+    patterns = Patterns(most_seconds=0.0)
+    assert patterns.meant("a") is None
+    assert Patterns().meant("a") == "a"

@@ -10,8 +10,10 @@ from hypothesis import strategies as st
 from tests.skills.api.contract.made_contracts import answering, only, openapi, taking
 
 from whet.skills.api.contract.comparing import compare
-from whet.skills.api.contract.directions import Direction
+from whet.skills.api.contract.compiling import Compiler
+from whet.skills.api.contract.directions import Directed, Direction
 from whet.skills.api.contract.model import Contract, Schema
+from whet.skills.api.contract.notes import Notes
 from whet.skills.api.contract.reading import read_contract
 from whet.skills.api.contract.schemas import Schemas
 
@@ -96,6 +98,22 @@ def test_places_are_told_without_the_way_there() -> None:
     assert schema is not None
     (found,) = Schemas(contract).errors(schema, {"a": ["x", 3]}, direction="response")
     assert found == ("properties/a/items/type", "a/1", '3 is not of type "string"')
+
+
+def test_the_schemas_of_a_contract_are_compiled_together() -> None:
+    """Each by itself would hold a copy of all that it refers to: gigabytes for a large contract."""
+    contract = contract_of({"type": "array", "items": {"$ref": f"{HOME}User"}}, User=USER)
+    schemas = Schemas(contract)
+    compiler = Compiler(
+        contract, Directed("openapi-3.0", "response", schemas.resolve, schemas.merged), "response", Notes()
+    )
+    used = contract.operations[0].answers[0].contents["application/json"]
+    assert used is not None
+    one, other = compiler.compiled(used), compiler.compiled({"$ref": f"{HOME}User"})
+    assert one is not None
+    assert other is not None
+    assert one.validator is other.validator
+    assert one.key != other.key
 
 
 def test_a_schema_of_ones_own() -> None:

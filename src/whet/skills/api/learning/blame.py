@@ -8,9 +8,15 @@ from whet.skills.api.names import is_identity, words
 
 _READ = 8_000
 _LONG = 6
+_FOR_CONFLICT = 0.3
 # A refusal that says nothing about the values: who asks, how often.
 _NOT_ABOUT_VALUES = frozenset({401, 403, 405, 423, 429})
 _ABOUT = {404: "path.", 406: "header.", 409: "body", 412: "header.", 415: "body", 428: "header."}
+
+
+def weight(exchange: Exchange) -> float:
+    """A conflict is about the state of things as often as about a value."""
+    return _FOR_CONFLICT if exchange.response.status == 409 else 1.0
 
 
 def blamed(exchange: Exchange, places: Iterable[str]) -> set[str]:

@@ -72,9 +72,9 @@ class Dependencies:
         won, lost = self.shared.seen.get(_shared(edge), (0.0, 0.0))
         return won > lost
 
-    def tell(self, edge: Edge, success: float) -> None:
-        self.own.tell(_own(edge), success)
-        self.shared.tell(_shared(edge), success)
+    def tell(self, edge: Edge, success: float, weight: float = 1.0) -> None:
+        self.own.tell(_own(edge), success, weight)
+        self.shared.tell(_shared(edge), success, weight)
 
     def edges(self) -> Iterator[tuple[Edge, float, float, float]]:
         """Every edge that was tried: (edge, mean, successes, failures)."""

@@ -55,6 +55,10 @@ class Drafting:
             return self._as_before(operation)
         return self._made(operation, self._body(operation, reached), None, reached)
 
+    def full(self, operation: Operation) -> Made:
+        """With every optional value: where a mutation may find its place."""
+        return self._made(operation, self._body(operation, reached=True), None, reached=True, everything=True)
+
     def recipes(self) -> dict[str, list[Made]]:
         """Requests that worked, in this run or in earlier ones."""
         return {**self.known, **{operation: list(made) for operation, made in self.worked.items()}}
@@ -89,7 +93,12 @@ class Drafting:
             self._refused[operation.id] = self._refused.get(operation.id, 0) + 1
 
     def _made(
-        self, operation: Operation, body: Body | None, recipe: Mapping[str, Source] | None, reached: bool
+        self,
+        operation: Operation,
+        body: Body | None,
+        recipe: Mapping[str, Source] | None,
+        reached: bool,
+        everything: bool = False,
     ) -> Made:
         self._recall, self._recipe = Recall(operation, self._dependencies), recipe
         self._sources.begin()
@@ -99,7 +108,7 @@ class Drafting:
         def include(slot: Slot) -> bool:
             if recipe is not None:
                 return slot.place in recipe
-            return not plain and self._sources.include(slot, reached, refusals)
+            return everything or (not plain and self._sources.include(slot, reached, refusals))
 
         draft, sources = self._values.draft_for(operation, body, include)
         draft = self._heeded(draft, body)

@@ -10,12 +10,12 @@ from itertools import islice
 from whet.skills.api.contract.model import Json
 from whet.skills.api.exchange import Exchange
 from whet.skills.api.learning.fields import Fields
-from whet.skills.api.learning.paths import collection_of, prefixes
+from whet.skills.api.learning.paths import collection_of, nameless, prefixes
 
 MOST_PER_KIND = 40
 MOST_FIELDS = 60
 LONGEST_STORY = 8
-_MISSES = 2
+_MISSES = 3
 _KEPT_BYTES = 20_000
 _LIST_PLACES = 3
 _DEEPEST = 3
@@ -30,7 +30,6 @@ class Entity:
     fields: Mapping[str, Json]
     story: tuple[Exchange, ...] = ()  # the requests that led to it, its own last
     alive: bool = True
-    missed: int = 0  # times in a row that the service did not find it
 
     @property
     def made_by(self) -> str:
@@ -44,6 +43,7 @@ class Entities:
         self._rng = rng
         self.by_kind: dict[str, deque[Entity]] = {}
         self.fields = Fields()
+        self._missed: dict[str, int] = {}  # by kind: times in a row that the service did not find one
         self.deleted: deque[Entity] = deque(maxlen=MOST_PER_KIND)
 
     def take_in(self, exchange: Exchange, used: Iterable[Entity] = ()) -> None:
@@ -60,12 +60,13 @@ class Entities:
 
     def end(self, exchange: Exchange) -> None:
         """A DELETE that worked: what was at that path, one thing or all of a collection, is gone with all below."""
-        gone = placed(exchange)
-        kind = collection_of(exchange.operation.path)
-        last = prefixes(exchange.operation.path)[-1:]
-        one = gone.get(last[0][0]) if last and exchange.operation.path.rstrip("/").endswith("}") else None
+        gone, path = placed(exchange), exchange.operation.path.rstrip("/")
+        one = gone.get(nameless(path)) if path.endswith("}") else None
+        above = {prefix: value for prefix, value in gone.items() if prefix != nameless(path)}
+        kind = collection_of(path)
         for entity in self._alive_below(kind):
-            if _within(gone, entity) or (entity.kind == kind and (one is None or one in entity.fields.values())):
+            named = one is None or (entity.kind == kind and one in entity.fields.values())
+            if _within(gone, entity) or (named and _within(above, entity)):
                 entity.alive = False
                 self.deleted.append(entity)
 
@@ -74,11 +75,17 @@ class Entities:
             if other == kind or other.startswith(kind.rstrip("/") + "/"):
                 yield from (entity for entity in entities if entity.alive)
 
+    def found(self, entity: Entity) -> None:
+        self._missed[entity.kind] = 0
+
     def not_found(self, entity: Entity) -> None:
-        """Twice in a row: it was deleted by something that does not say so, or the service lost its memory."""
-        entity.missed += 1
-        if entity.missed >= _MISSES:
-            entity.alive = False
+        """It was deleted by something that does not say so. Several in a row: so were all of its kind, by one request
+        that takes a filter, or because the service lost its memory."""
+        entity.alive = False
+        self._missed[entity.kind] = self._missed.get(entity.kind, 0) + 1
+        if self._missed[entity.kind] >= _MISSES:
+            for other in self.by_kind.get(entity.kind, ()):
+                other.alive = False
 
     def pick(self, entities: list[Entity], to_end: bool = False) -> Entity:
         """Mostly a young one: old ones may have been ended by something we did not see. What is to be deleted is the
@@ -106,7 +113,7 @@ class Entities:
 
 
 def _within(place: Mapping[str, Json], entity: Entity) -> bool:
-    return bool(place) and place.items() <= entity.place.items()
+    return place.items() <= entity.place.items()
 
 
 def told(used: Iterable[Entity]) -> tuple[Exchange, ...]:

@@ -16,6 +16,7 @@ REPLAYED = "replayed"  # the very request that worked, once more: what is unique
 GONE = "gone-id"  # the path of something that was deleted
 _PLACE_PRIOR = (1.0, 2.0)
 _COMPARED = 12
+_FULLER = 0.15  # of mutations start from a request with every optional value, which may not work by itself
 
 
 class Mutating:
@@ -33,6 +34,10 @@ class Mutating:
         """Every kind with its family: kinds of one family mostly pay or fail together."""
         return {one.name: one.family for one in self._bank.mutations} | {REPLAYED: "sequence", GONE: "sequence"}
 
+    def possible(self, draft: Draft) -> list[str]:
+        """The kinds that have a place in such a request."""
+        return [mutation.name for mutation, _ in self._bank.possible(draft)] + [REPLAYED, GONE]
+
     def make(self, operation: Operation, kind: str) -> tuple[Made, Place] | None:
         """The request and the place that was changed; None when this kind has no place in the operation."""
         if kind == REPLAYED:
@@ -40,6 +45,11 @@ class Mutating:
         base = self._drafting.like_one_that_worked(operation) or self._drafting.new(operation)
         if kind == GONE:
             return self._gone(base)
+        if self._rng.random() < _FULLER:
+            return self._mutated(kind, self._drafting.full(operation))
+        return self._mutated(kind, base) or self._mutated(kind, self._drafting.full(operation))
+
+    def _mutated(self, kind: str, base: Made) -> tuple[Made, Place] | None:
         mutation = self._bank.named(kind)
         places = mutation.applies(base.draft) if mutation else ()
         if mutation is None or not places:

@@ -1,6 +1,5 @@
 """Requests as JSON, to be made again in another run. Bytes and surrogates survive."""
 
-import base64
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,7 +7,7 @@ from whet.skills.api.contract.model import Contract, Json
 from whet.skills.api.exchange import NO_BODY, Draft, Exchange
 from whet.tools.http.messages import Request, Response
 
-_BYTES = "whet:base64"
+_BYTES = "whet:bytes"  # as text of the same bytes: a secret in it is found, and hidden, like in any other
 _KEPT_BYTES = 4_000
 
 
@@ -76,7 +75,7 @@ def unpack_exchange(kept: Mapping[str, Any], contract: Contract) -> Exchange | N
 
 def _packed(value: Any) -> Json:
     if isinstance(value, bytes):
-        return {_BYTES: base64.b64encode(value).decode()}
+        return {_BYTES: value.decode("latin-1")}
     if isinstance(value, Mapping):
         return {name: _packed(one) for name, one in value.items()}
     return [_packed(one) for one in value] if isinstance(value, list | tuple) else value
@@ -85,6 +84,6 @@ def _packed(value: Any) -> Json:
 def _unpacked(value: Json) -> Any:
     if isinstance(value, dict):
         if value.keys() == {_BYTES}:
-            return base64.b64decode(value[_BYTES])
+            return value[_BYTES].encode("latin-1")
         return {name: _unpacked(one) for name, one in value.items()}
     return [_unpacked(one) for one in value] if isinstance(value, list) else value

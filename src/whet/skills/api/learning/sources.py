@@ -14,6 +14,7 @@ _PRIORS: dict[Source, Prior] = {
     Source.BOUNDARY: (0.7, 1.5),
 }
 _OBSERVED_TRIES = 4.0
+_PREFERENCE = 12.0  # successes that a preferred source is taken to have had: it gives way to what is seen
 _KNOWN_PATH: Prior = (9.0, 1.0)  # an id the service gave is nearly always better than one made up
 _MADE_UP_PATH: Prior = (0.5, 2.0)
 _FEW = 0.06  # chance to add an optional value to a request that has not worked yet; most need only what is required
@@ -32,6 +33,7 @@ class Sources:
 
     def __init__(self, rng: random.Random, dependencies: Dependencies, learn: bool = True) -> None:
         self._rng, self._dependencies, self._learn = rng, dependencies, learn
+        self.preferred: Source | None = None  # somebody's wish for this run; it is not remembered
         self.own: Beliefs[Own] = Beliefs(rng)
         self.shared: Beliefs[Shared] = Beliefs(rng)
         self.present: Beliefs[tuple[str, str]] = Beliefs(rng)
@@ -72,17 +74,19 @@ class Sources:
         prior = self.namesakes.lean(_namesake(slot.place))
         return self._rng.random() < appetite * 2 * self.present.mean((slot.operation, slot.place), prior)
 
-    def tell(self, operation: str, places: Mapping[str, Source], success: float) -> None:
+    def tell(self, operation: str, places: Mapping[str, Source], success: float, weight: float = 1.0) -> None:
         """The sources that took part in a request, and how well it was received."""
         for place, source in places.items():
             group, kind = self._kinds.get((operation, place), (place.partition(".")[0], "any"))
-            self.own.tell((operation, place, source), success)
-            self.shared.tell((group, kind, source), success, 0.5)
-            self.present.tell((operation, place), success)
-            self.namesakes.tell(_namesake(place), success, 0.5)
+            self.own.tell((operation, place, source), success, weight)
+            self.shared.tell((group, kind, source), success, 0.5 * weight)
+            self.present.tell((operation, place), success, weight)
+            self.namesakes.tell(_namesake(place), success, 0.5 * weight)
 
     def _draw(self, slot: Slot, source: Source) -> float:
         prior = self.shared.lean((_group(slot), kind_of(slot), source), self._prior(slot, source))
+        if source is self.preferred:
+            prior = prior[0] + _PREFERENCE, prior[1]
         return self.own.draw((slot.operation, slot.place, source), prior)
 
     def _prior(self, slot: Slot, source: Source) -> Prior:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import cast
 
 from whet.skills.api.contract.model import Json, Schema, Where
@@ -34,9 +35,7 @@ def slots(draft: Draft) -> dict[Place, Json]:
     for where in ("path", "query", "header", "cookie"):
         found |= {(where, name): value for name, value in draft.values(where).items()}
     if draft.body is not NO_BODY:
-        for place, value in _leaves(("body",), draft.body):
-            if len(found) < MOST:
-                found[place] = value
+        found |= dict(islice(_leaves(("body",), draft.body), MOST))
     return found
 
 

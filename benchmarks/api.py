@@ -1,0 +1,104 @@
+"""`whet api` and its peers on real services, counted by a neutral proxy: python benchmarks/api.py --yardstick DIR
+
+Needs the yardstick (`api_bench.py` and `score_proxy.py`) and an interpreter with aiohttp, pyyaml, jsonschema-rs and
+schemathesis (`--python`). The services are installed from the package registry by the yardstick. A tool gets the same
+number of requests; what a tool says of itself is not consulted. `whet again` is a second run that knows the first.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any
+
+SERVICES = ("kinto", "chroma", "prefect")
+PEERS = ("schemathesis-run", "schemathesis-fuzz", "schemathesis-positive")
+MEASURES = ("ops_2xx", "unique_faults", "op_status_pairs", "unique_tracebacks")
+Result = dict[str, Any]
+
+
+def main() -> None:
+    asked = _asked()
+    results = [
+        {"service": service, "tool": tool, "seed": seed, **result}
+        for service in asked.services
+        for seed in range(1, asked.seeds + 1)
+        for tool, result in _rounds(asked, service, seed)
+    ]
+    _print(results)
+    if asked.json:
+        asked.json.write_text(json.dumps({"requests": asked.requests, "results": results}, indent=2))
+
+
+def _asked() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--yardstick", type=Path, default=Path("../shared/yardsticks"))
+    parser.add_argument("--python", default=sys.executable, help="the interpreter that runs yardstick and peers")
+    parser.add_argument("--home", type=Path, default=Path("build/api_services"), help="where services are installed")
+    parser.add_argument("--services", nargs="*", default=SERVICES, choices=SERVICES)
+    parser.add_argument("--peers", nargs="*", default=PEERS, choices=PEERS)
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--requests", type=int, default=2_000)
+    parser.add_argument("--json", type=Path)
+    asked = parser.parse_args()
+    if not (asked.yardstick / "api_bench.py").exists():
+        parser.error(f"{asked.yardstick} has no api_bench.py; say where it is with --yardstick")
+    return asked
+
+
+def _rounds(asked: argparse.Namespace, service: str, seed: int) -> list[tuple[str, Result]]:
+    with tempfile.TemporaryDirectory() as project:
+        whet = [str(Path(sys.executable).parent / "whet"), "api", "{spec}", "--url", "{url}", "--seed", "{seed}",
+                "--requests", str(asked.requests), "-C", project]  # fmt: skip
+        found = [("whet", _scored(asked, service, seed, [], ["--", *whet]))]
+        found.append(("whet again", _scored(asked, service, seed, [], ["--", *whet])))
+    found += [(peer, _scored(asked, service, seed, ["--peer", peer], [])) for peer in asked.peers]
+    return found
+
+
+def _scored(asked: argparse.Namespace, service: str, seed: int, options: list[str], tool: list[str]) -> Result:
+    command = [asked.python, str(asked.yardstick / "api_bench.py"), "--seed", str(seed), "--home", str(asked.home),
+               "--budget", str(asked.requests), *options, service, *tool]  # fmt: skip
+    path = f"{Path(asked.python).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PATH": path})
+    if not done.stdout.strip():
+        sys.exit(f"{service} {options or 'whet'} gave no result:\n{done.stderr[-1500:]}")
+    result: Result = json.loads(done.stdout.strip().splitlines()[-1])
+    print(
+        f"{service:8} {seed} {(options or ['', 'whet'])[-1]:22}", {name: result[name] for name in MEASURES}, flush=True
+    )
+    return result
+
+
+def _print(results: list[Result]) -> None:
+    """Medians over seeds, and for the second run how soon it had what the first reached in all."""
+    print(f"\n{'service':8} {'tool':22}" + "".join(f"{name:>18}" for name in MEASURES))
+    for service, tool in dict.fromkeys((one["service"], one["tool"]) for one in results):
+        rows = [one for one in results if (one["service"], one["tool"]) == (service, tool)]
+        medians = [statistics.median(row[name] or 0 for row in rows) for name in MEASURES]
+        print(f"{service:8} {tool:22}" + "".join(f"{median:>18g}" for median in medians))
+    for one in results:
+        if one["tool"] == "whet again":
+            first = _same(results, one)
+            print(
+                f"{one['service']} seed {one['seed']}: again had {first['ops_2xx']} operations after",
+                _sooner(one, first),
+            )
+
+
+def _same(results: list[Result], again: Result) -> Result:
+    wanted = (again["service"], again["seed"], "whet")
+    return next(one for one in results if (one["service"], one["seed"], one["tool"]) == wanted)
+
+
+def _sooner(again: Result, first: Result) -> str:
+    needed = [int(number) for number, (reached, *_) in again["curve"].items() if reached >= first["ops_2xx"]]
+    return f"{min(needed)} requests" if needed else "never"
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,103 @@
+"""What each kind of mutation is answered with, by method, and so what it would be news to.
+
+A kind that is always answered 422 is worth much where nobody has seen a 422 yet, and nothing where somebody has: what
+is learned is the answer, not whether it paid. A hundred kinds cannot all be tried often: a kind leans on what other
+methods saw of it, and on its family.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+MOST_STATUSES = 40
+_FAMILY_TRIES = 3.0  # a family, and all other methods, count for so many tries of a kind
+_OTHER_METHODS_TRIES = 4.0
+_EVERY_STATUS = 0.05  # of a try: anything may be answered
+_DRAWN_FOR = 8  # turns: draws are dear, and beliefs change little between two turns
+_KEPT_TRIES = 4.0
+_NEW_CAUSE = (1.0, 3.0)  # chance that one more failure of an operation that failed before has another cause
+_STATUS_WORTH, _FAULT_WORTH = 0.7, 1.0
+
+
+class Kinds:
+    def __init__(self, families: Mapping[str, str], methods: Sequence[str], rng: np.random.Generator) -> None:
+        """`families`: every kind with the family it belongs to."""
+        self.names = tuple(families)
+        self.place = {kind: at for at, kind in enumerate(self.names)}
+        named = sorted(set(families.values()))
+        self._member = np.zeros((len(named), len(self.names)))
+        for at, family in enumerate(families.values()):
+            self._member[named.index(family), at] = 1.0
+        self._family = self._member.argmax(axis=0)
+        self._rng = rng
+        self._statuses: dict[int | None, int] = {}
+        self._worth = np.zeros(MOST_STATUSES)
+        self.counts = np.zeros((len(methods), len(self.names), MOST_STATUSES))
+        self._causes = list(_NEW_CAUSE)
+        self._drawn: np.ndarray | None = None
+        self._turns = 0
+
+    def column(self, status: int | None) -> int:
+        """A place for each status; past a bound, all that follow share the last."""
+        if status not in self._statuses:
+            self._statuses[status] = min(len(self._statuses), MOST_STATUSES - 1)
+            fails = status is None or status >= 500
+            self._worth[self._statuses[status]] = _FAULT_WORTH if fails else _STATUS_WORTH
+        return self._statuses[status]
+
+    def tell(self, method: int, kind: int, status: int | None, seen_before: bool, new_cause: bool) -> None:
+        self.counts[method, kind, self.column(status)] += 1
+        if seen_before and (status is None or status >= 500):
+            self._causes[0 if new_cause else 1] += 1
+
+    def expected(self, method: np.ndarray, unseen: np.ndarray) -> np.ndarray:
+        """Expected news of every kind on every operation: `unseen` says which statuses each has not shown yet."""
+        if self._drawn is None or self._turns % _DRAWN_FOR == 0:
+            self._drawn = self._draw()
+        self._turns += 1
+        again = self._causes[0] / sum(self._causes)
+        used = len(self._statuses)
+        worth, unseen = self._worth[:used], unseen[:, :used]
+        value = worth * np.where(worth == _FAULT_WORTH, np.maximum(unseen, again), unseen)
+        news = np.empty((len(method), len(self.names)))
+        for number, chances in enumerate(self._drawn):
+            rows = method == number
+            news[rows] = value[rows] @ chances[:, :used].T
+        return news
+
+    def kept(self) -> dict[str, dict[str, float]]:
+        """What every kind was answered, over all methods: for the next run."""
+        total = self.counts.sum(axis=0)
+        shown = {status: at for status, at in self._statuses.items() if status is not None}
+        return {
+            kind: {str(status): float(total[at, column]) for status, column in shown.items() if total[at, column]}
+            for kind, at in self.place.items()
+            if total[at].any()
+        }
+
+    def restore(self, kept: Mapping[str, Mapping[str, float]]) -> None:
+        """What was answered in earlier runs counts for each method, as far as a few tries go."""
+        for kind, answers in kept.items():
+            tries = sum(answers.values())
+            if kind in self.place and tries:
+                share = min(1.0, _KEPT_TRIES / tries)
+                for status, count in answers.items():
+                    self.counts[:, self.place[kind], self.column(int(status))] += share * count
+
+    def _draw(self) -> np.ndarray:
+        """Chances of each answer, drawn for each method and kind (Dirichlet by gammas)."""
+        total = self.counts.sum(axis=0)
+        families = _scaled(self._member @ total, _FAMILY_TRIES)[self._family]
+        others = _scaled(total - self.counts, _OTHER_METHODS_TRIES)
+        prior = _EVERY_STATUS * (self._worth > 0)
+        weights = self.counts + others + families + prior + 1e-6
+        used = max(1, len(self._statuses))
+        drawn = np.zeros_like(weights)
+        drawn[..., :used] = self._rng.standard_gamma(weights[..., :used])
+        return np.asarray(drawn / np.maximum(drawn.sum(axis=-1, keepdims=True), 1e-12))
+
+
+def _scaled(counts: np.ndarray, most: float) -> np.ndarray:
+    """The same shares, worth no more than `most` tries."""
+    tries = counts.sum(axis=-1, keepdims=True)
+    return np.asarray(counts * np.minimum(1.0, most / np.maximum(tries, 1e-9)))

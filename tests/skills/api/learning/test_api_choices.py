@@ -1,0 +1,265 @@
+"""Tiny known problems that the learner must learn: where values come from, who gives what to whom, what comes first."""
+
+import random
+from typing import Any
+
+import pytest
+from tests.skills.api.small_service import (
+    Answer, Heard, Small, contract, does, exploring, in_path, operation, record, served, told,
+)  # fmt: skip
+
+from whet.skills.api.contract.schemas import Schemas
+from whet.skills.api.explorer import Explorer, Learned
+from whet.skills.api.learning.dependencies import Dependencies, Edge
+from whet.skills.api.learning.drafting import Drafting, Made
+from whet.skills.api.learning.entities import Entities
+from whet.skills.api.learning.sources import Sources
+from whet.skills.api.learning.supply import Supply
+from whet.skills.api.values.slots import Slot, Source
+
+STRING = {"type": "string"}
+INTEGER = {"type": "integer"}
+
+
+def walked(explorer: Explorer, turns: int) -> list[Any]:
+    walk = explorer.turns()
+    return [next(walk).exchange for _ in range(turns)]
+
+
+class TestSources:
+    """A slot whose examples are refused, and whose values must be ones the service gave."""
+
+    DESK = in_path("desk_id", "string")
+    PATHS = {  # noqa: RUF012
+        "/tickets": {"post": does("201")},
+        "/visits": {"post": does("201", "422", body=record(("ticket",), ticket={"type": "string", "example": "T-0"}))},
+    }
+
+    @staticmethod
+    def desk(seed: int) -> Any:
+        rng, given = random.Random(seed), set[str]()
+
+        def answering(heard: Heard) -> Answer:
+            if heard.path == "/tickets":
+                given.add(f"tk{rng.randrange(10**9)}")
+                return 201, {"ticket": max(given)}
+            known = isinstance(heard.body, dict) and heard.body.get("ticket") in given
+            return (201, {"ok": True}) if known else (422, {"detail": "ticket is unknown"})
+
+        return answering
+
+    def accepted(self, learn: bool, seed: int) -> float:
+        made = contract(self.PATHS)
+        with served(self.desk(seed)) as small, exploring(made, small, seed, Learned(sources=learn)) as explorer:
+            seen = [one for one in walked(explorer, 250) if one.operation.id == "POST /visits"]
+        valid = [one.ok for one in seen if one.draft.mutation is None]
+        return sum(valid) / max(1, len(valid))
+
+    def test_it_learns_to_take_what_was_observed(self) -> None:
+        learned = [self.accepted(True, seed) for seed in range(3)]
+        evenly = [self.accepted(False, seed) for seed in range(3)]
+        assert sum(learned) > 1.4 * sum(evenly)
+
+    def test_beliefs_move_to_the_source_that_is_accepted(self) -> None:
+        rng = random.Random(0)
+        sources = Sources(rng, Dependencies(rng, Entities(rng)))
+        slot = Slot("POST /x", "body.code", STRING, True)
+        possible = [Source.EXAMPLE, Source.REALISTIC, Source.CONSTRAINED]
+        chosen = []
+        for _ in range(200):
+            chosen.append(sources.choose(slot, possible))
+            sources.tell(slot.operation, {slot.place: chosen[-1]}, float(chosen[-1] is Source.CONSTRAINED))
+        assert chosen[-50:].count(Source.CONSTRAINED) > 44
+        assert Source.EXAMPLE in chosen[:20]  # the prior tried it first
+
+    def test_a_slot_leans_on_others_of_its_kind(self) -> None:
+        rng = random.Random(0)
+        sources = Sources(rng, Dependencies(rng, Entities(rng)))
+        possible = [Source.EXAMPLE, Source.CONSTRAINED]
+        for number in range(30):
+            slot = Slot(f"POST /{number}", "body.code", STRING, True)
+            sources.choose(slot, possible)
+            sources.tell(slot.operation, {slot.place: Source.EXAMPLE}, 0.0)
+            sources.tell(slot.operation, {slot.place: Source.CONSTRAINED}, 1.0)
+        fresh = [sources.choose(Slot(f"PUT /{n}", "body.name", STRING, True), possible) for n in range(100)]
+        assert fresh.count(Source.CONSTRAINED) > 80
+
+    def test_an_optional_value_that_breaks_requests_is_left_out_more_and_more(self) -> None:
+        rng = random.Random(0)
+        sources = Sources(rng, Dependencies(rng, Entities(rng)))
+        good, bad = Slot("GET /x", "query.good", STRING, False), Slot("GET /x", "query.bad", STRING, False)
+        for _ in range(40):
+            sources.tell("GET /x", {"query.good": Source.EXAMPLE}, 1.0)
+            sources.tell("GET /x", {"query.bad": Source.EXAMPLE}, 0.0)
+        included = {slot.name: sum(sources.include(slot, True, 0) for _ in range(300)) for slot in (good, bad)}
+        assert included["good"] > 5 * included["bad"]
+
+
+class TestDependencies:
+    """Every answer is full of numbers; only one field opens /parcels/{id}."""
+
+    PATHS = {  # noqa: RUF012
+        "/orders": {"post": does("201")},
+        "/parcels/{id}": {"get": does("200", "404", parameters=(in_path("id", "string"),))},
+    }
+
+    @staticmethod
+    def answering(field: str) -> Any:
+        rng, real = random.Random(5), set[str]()
+        names = ("id", "number", "parcel_number", "parcel_code", "parcelRef", "customer_id")
+
+        def answers(heard: Heard) -> Answer:
+            if heard.method == "POST":
+                order = {name: f"{name[:2]}{rng.randrange(10**9)}" for name in names}
+                real.add(order[field])
+                return 201, order
+            return (200, {}) if heard.path.rpartition("/")[2] in real else (404, {})
+
+        return answers
+
+    @pytest.mark.parametrize("field", ["parcel_number", "parcel_code", "parcelRef"])
+    def test_the_right_field_is_found_among_decoys(self, field: str) -> None:
+        with served(self.answering(field)) as small, exploring(contract(self.PATHS), small, 1) as explorer:
+            walked(explorer, 300)
+            edges = {edge.field: mean for edge, mean, _, _ in explorer.dependencies.edges() if edge.kind == "/orders"}
+        assert max(edges, key=lambda name: edges[name]) == field
+        assert edges[field] > 0.7
+
+    def test_one_success_serves_all_that_lies_below(self) -> None:
+        rng = random.Random(0)
+        entities = Entities(rng)
+        dependencies = Dependencies(rng, entities)
+        made = contract({"/orders": {"post": does("201")}})
+        entities.take_in(told(operation(made, "POST /orders"), 201, {"ref": "r1", "id": "i1", "number": "n1"}))
+        one, below = (Slot(name, "path.id", STRING, True) for name in ("GET /orders/{id}", "GET /orders/{id}/lines"))
+        before = dependencies.promise(below)
+        for _ in range(5):
+            dependencies.tell(Edge(one, "/orders", "ref"), 1.0)
+            dependencies.tell(Edge(one, "/orders", "id"), 0.0)
+
+        assert dependencies.wanted(below, 0.5)
+        chosen = [dependencies.choose(below, {}, ())[0].field for _ in range(100)]  # type: ignore[index]
+        assert chosen.count("ref") > 60
+        assert before > 0.5
+
+    def test_only_what_has_the_right_type_and_lives_is_chosen(self) -> None:
+        rng = random.Random(0)
+        entities = Entities(rng)
+        dependencies = Dependencies(rng, entities)
+        made = contract({"/orders": {"post": does("201")}, "/orders/{id}": {"delete": does("204", parameters=(in_path("id"),))}})
+        slot = Slot("GET /orders/{id}", "path.id", INTEGER, True)
+        entities.take_in(told(operation(made, "POST /orders"), 201, {"id": "text"}))
+        assert dependencies.choose(slot, {}, ()) is None
+        entities.take_in(told(operation(made, "POST /orders"), 201, {"id": 5}))
+        chosen = dependencies.choose(slot, {}, ())
+        assert chosen is not None
+        assert chosen[1].fields["id"] == 5
+        entities.end(told(operation(made, "DELETE /orders/{id}"), 204, path={"id": 5}))
+        assert dependencies.choose(slot, {}, ()) is None
+
+
+FORUM = contract({
+    "/boards": {"post": does("201", body=record(("title",), title=STRING))},
+    "/boards/{board_id}": {"delete": does("204", "404", parameters=(in_path("board_id"),))},
+    "/boards/{board_id}/posts": {
+        "post": does("201", "404", parameters=(in_path("board_id"),), body=record(("text",), text=STRING)),
+    },
+    "/boards/{board_id}/posts/{post_id}": {
+        "get": does("200", "404", parameters=(in_path("board_id"), in_path("post_id"))),
+    },
+})  # fmt: skip
+
+
+class Forum:
+    def __init__(self) -> None:
+        self.posts: dict[int, dict[int, str]] = {}
+        self.last = 100
+
+    def __call__(self, heard: Heard) -> Answer:
+        parts = heard.path.strip("/").split("/")
+        if parts == ["boards"]:
+            self.last += 7
+            self.posts[self.last] = {}
+            return 201, {"id": self.last}
+        board = int(parts[1]) if parts[1].isdecimal() else -1
+        if board not in self.posts:
+            return 404, {"detail": "no such board"}
+        return self.below(heard, board, parts[2:])
+
+    def below(self, heard: Heard, board: int, parts: list[str]) -> Answer:
+        if heard.method == "DELETE":
+            del self.posts[board]
+            return 204, None
+        if heard.method == "POST":
+            self.last += 7
+            self.posts[board][self.last] = "x"
+            return 201, {"id": self.last}
+        found = len(parts) == 2 and parts[1].isdecimal() and int(parts[1]) in self.posts[board]
+        return (200, {"id": int(parts[1])}) if found else (404, {"detail": "no such post"})
+
+
+class TestSupply:
+    def known(self) -> tuple[Entities, Drafting, Supply]:
+        rng = random.Random(0)
+        entities = Entities(rng)
+        dependencies = Dependencies(rng, entities)
+        drafting = Drafting(Schemas(FORUM), rng, entities, dependencies, Sources(rng, dependencies))
+        return entities, drafting, Supply(FORUM.operations, entities, dependencies, drafting)
+
+    def test_a_parent_that_was_deleted_is_made_again_first(self) -> None:
+        entities, drafting, supply = self.known()
+        make, post = operation(FORUM, "POST /boards"), operation(FORUM, "POST /boards/{board_id}/posts")
+        drafting.remember(Made(drafting.new(make).draft), ok=True)
+        entities.take_in(told(make, 201, {"id": 1}))
+        assert supply.maker(drafting.new(post)) is None  # a board lives
+        entities.end(told(operation(FORUM, "DELETE /boards/{board_id}"), 204, path={"board_id": 1}))
+        assert supply.maker(drafting.new(post)) is make
+
+    def test_a_maker_that_keeps_failing_is_left_alone_for_a_while(self) -> None:
+        entities, drafting, supply = self.known()
+        make, post = operation(FORUM, "POST /boards"), operation(FORUM, "POST /boards/{board_id}/posts")
+        drafting.remember(Made(drafting.new(make).draft), ok=True)
+        entities.take_in(told(make, 201, {"id": 1}))
+        entities.end(told(operation(FORUM, "DELETE /boards/{board_id}"), 204, path={"board_id": 1}))
+        for _ in range(3):
+            supply.tell(make, ok=False)
+        asked = [supply.maker(drafting.new(post)) for _ in range(40)]
+        assert asked[0] is None
+        assert make in asked  # not for ever
+
+    def test_a_real_forum_is_reached_to_its_leaves_though_boards_are_deleted(self) -> None:
+        forum = Forum()
+        with served(forum) as small, exploring(FORUM, small, 4) as explorer:
+            seen = walked(explorer, 250)
+        worked = {one.operation.id for one in seen if one.ok}
+        assert worked == {one.id for one in FORUM.operations}
+        reads = [one.ok for one in seen if one.operation.id.startswith("GET") and one.draft.mutation is None]
+        assert sum(reads) / len(reads) > 0.5
+
+
+class TestReadiness:
+    def test_what_needs_a_parent_waits_for_one(self) -> None:
+        """The first request is one that needs nothing; the leaf is not tried before the branch has worked."""
+        for seed in range(8):
+            with served(Forum()) as small, exploring(FORUM, small, seed) as explorer:
+                seen = walked(explorer, 40)
+            first = {}
+            for at, one in enumerate(seen):
+                if one.ok:
+                    first.setdefault(one.operation.id, at)
+            assert first["POST /boards"] < first["POST /boards/{board_id}/posts"]
+            assert first["POST /boards"] < 6
+
+    def test_deleting_the_last_one_waits_for_those_who_need_it(self) -> None:
+        early = 0
+        for seed in range(8):
+            with served(Forum()) as small, exploring(FORUM, small, seed) as explorer:
+                seen = walked(explorer, 60)
+            posted = next(at for at, one in enumerate(seen) if one.ok and one.operation.id.endswith("/posts"))
+            early += any(one.ok and one.operation.method == "DELETE" for one in seen[:posted])
+        assert early <= 2
+
+
+def test_a_small_service_is_stopped_when_the_test_is_over() -> None:
+    with served(lambda _: (200, {})) as small:
+        assert isinstance(small, Small)

@@ -1,0 +1,62 @@
+"""A service that demands what its contract does not say is listened to."""
+
+import random
+from typing import Any
+
+import pytest
+from tests.skills.api.small_service import Answer, Heard, contract, does, exploring, operation, record, served, told
+
+from whet.skills.api.learning.hints import Hints
+
+CONTRACT = contract({"/accounts": {"post": does("201", "422", body=record(name={"type": "string"}))}})
+POST = operation(CONTRACT, "POST /accounts")
+
+
+def asked(answer: Any, body: Any, status: int = 422) -> list[tuple[str, ...]]:
+    hints = Hints(random.Random(0))
+    hints.listen(told(POST, status, answer, body=body))
+    return list(hints.asked.get(POST.id, {}))
+
+
+@pytest.mark.parametrize(
+    ("answer", "way"),
+    [
+        ({"detail": [{"loc": ["body", "owner"], "msg": "missing"}]}, ("owner",)),
+        ({"errors": [{"field": "owner"}]}, ("owner",)),
+        ({"errors": {"name": "data.owner"}}, ("data", "owner")),
+        ({"pointer": "/data/owner"}, ("data", "owner")),
+    ],
+)
+def test_the_forms_errors_have(answer: Any, way: tuple[str, ...]) -> None:
+    assert asked(answer, {"data": {}}) == [way]
+
+
+@pytest.mark.parametrize("status", [200, 500])
+def test_only_refusals_ask(status: int) -> None:
+    assert asked({"field": "owner"}, {}, status) == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [{"field": "name"}, {"loc": ["query", "owner"]}, {"field": "a sentence about it"}, {"field": 7}, {"field": ""}, None],
+)
+def test_what_was_sent_or_is_no_field_of_the_body_is_not_asked_for(answer: Any) -> None:
+    assert asked(answer, {"name": "x"}) == []
+
+
+def test_the_number_of_fields_is_bounded() -> None:
+    assert len(asked([{"field": f"f{number}"} for number in range(50)], {})) <= 4
+
+
+def test_an_undeclared_field_that_the_service_demands_is_soon_given() -> None:
+    def demanding(heard: Heard) -> Answer:
+        if isinstance(heard.body, dict) and heard.body.get("owner"):
+            return 201, {"id": 1}
+        return 422, {"detail": [{"loc": ["body", "owner"], "msg": "field required"}]}
+
+    with served(demanding) as small, exploring(CONTRACT, small) as explorer:
+        turns = explorer.turns()
+        reached = next((at for at in range(30) if next(turns).exchange.ok), None)
+
+    assert reached is not None
+    assert explorer.drafting.worked[POST.id]

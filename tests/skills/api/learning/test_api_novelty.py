@@ -1,0 +1,58 @@
+"""News is paid once."""
+
+from typing import Any
+
+import pytest
+from tests.skills.api.small_service import contract, does, operation, told
+
+from whet.skills.api.learning.novelty import News, Novelty
+
+CONTRACT = contract({"/a": {"get": does("200")}, "/b": {"get": does("200")}})
+A, B = operation(CONTRACT, "GET /a"), operation(CONTRACT, "GET /b")
+
+
+def worth(novelty: Novelty, of: Any, status: int | None, answer: Any = None, **more: Any) -> float:
+    return novelty.news(told(of, status, answer), more.get("signature"), more.get("causes", ())).worth
+
+
+def test_the_same_crash_is_paid_once_per_operation() -> None:
+    novelty = Novelty()
+    first = worth(novelty, A, 500, causes=("KeyError in x",), signature="KeyError")
+    again = worth(novelty, A, 500, causes=("KeyError in x",), signature="KeyError")
+    other = worth(novelty, A, 500, causes=("ValueError in y",), signature="ValueError")
+    elsewhere = worth(novelty, B, 500, causes=("KeyError in x",), signature="KeyError")
+
+    assert (first, again, other, elsewhere) == (1.0, 0.0, 1.0, 1.0)
+
+
+def test_a_new_status_of_an_operation_is_paid_once() -> None:
+    novelty = Novelty()
+    paid = [worth(novelty, A, 404) for _ in range(3)]
+    assert paid[0] > 0.5
+    assert paid[1:] == [0.0, 0.0]
+    assert worth(novelty, B, 404) == paid[0]
+
+
+def test_silence_is_no_status() -> None:
+    assert not Novelty().news(told(A, None), None, ()).status
+
+
+def test_a_shape_is_names_and_types_not_values() -> None:
+    novelty = Novelty()
+    worth(novelty, A, 200, {"id": 1, "tags": []})
+    assert worth(novelty, A, 200, {"id": 2, "tags": []}) == 0.0
+    assert 0.0 < worth(novelty, A, 200, {"id": "2", "tags": []}) < 0.5
+    assert 0.0 < worth(novelty, A, 200, {"id": 1, "tags": ["x"]}) < 0.5
+
+
+def test_answers_that_always_differ_are_not_news_for_ever() -> None:
+    novelty = Novelty()
+    shapes = [worth(novelty, A, 200, {f"k{number}": 1}) for number in range(30)]
+    errors = [worth(novelty, A, 400, signature=f"e{number}") for number in range(30)]
+    assert sum(one > 0 for one in shapes) <= 7
+    assert sum(one > 0 for one in errors) <= 7
+
+
+@pytest.mark.parametrize("answer", [None, 7, "text", [[[[[]]]]], {"a": {"b": {"c": {"d": {"e": 1}}}}}])
+def test_any_answer_has_a_shape(answer: Any) -> None:
+    assert isinstance(Novelty().news(told(A, 200, answer), None, ()), News)

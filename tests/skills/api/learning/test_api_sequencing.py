@@ -1,0 +1,121 @@
+"""What is tried next: kinds of mutation that pay are tried elsewhere, barren ones fade, credit stays small."""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from tests.skills.api.small_service import contract, does
+
+from whet.skills.api.contract.model import Operation
+from whet.skills.api.learning.sequencing import Sequencing, Step
+
+CONTRACT = contract({f"/{name}": {"get": does("200")} for name in "abcdefghijkl"})
+FAMILIES = {f"{family}-{number}": family for family in ("texts", "numbers", "heads") for number in range(8)}
+ALL = CONTRACT.operations
+
+
+def sequencing(seed: int = 0, learn: bool = True, reached: bool = True) -> Sequencing:
+    made = Sequencing(ALL, FAMILIES, np.random.default_rng(seed), learn)
+    if reached:
+        for operation in ALL:
+            made.tell(Step(operation, None), 0.7, ok=True)
+    return made
+
+
+def walked(made: Sequencing, turns: int, worth: dict[str, float], once: bool = True) -> list[Step]:
+    """A world in which these kinds pay, once for each operation."""
+    steps, paid = [], set[tuple[str, str]]()
+    for _ in range(turns):
+        step = made.next(lambda _: True, lambda _: False)
+        steps.append(step)
+        news = worth.get(step.kind or "", 0.0) if not once or (step.operation.id, step.kind or "") not in paid else 0.0
+        paid.add((step.operation.id, step.kind or ""))
+        made.tell(step, news, ok=step.kind is None)
+    return steps
+
+
+def test_operations_nobody_reached_come_before_mutations() -> None:
+    steps = walked(sequencing(reached=False), len(ALL), {})
+    assert {step.operation.id for step in steps if step.kind is None} >= {one.id for one in ALL[:6]}
+    assert sum(step.kind is None for step in steps) > 8
+
+
+def test_a_kind_that_pays_is_soon_tried_on_the_other_operations() -> None:
+    reached, even = [], []
+    for seed in range(5):
+        steps = walked(sequencing(seed), 150, {"texts-3": 1.0})
+        reached.append(len({step.operation.id for step in steps if step.kind == "texts-3"}))
+        even.append(len({step.operation.id for step in walked(sequencing(seed), 150, {}) if step.kind == "texts-3"}))
+    assert sum(reached) > 5 * 9  # nearly all of the twelve
+    assert sum(reached) > 1.5 * sum(even)
+
+
+def test_a_barren_kind_fades() -> None:
+    """Half of the kinds bring something each time, the others never."""
+    paying = {kind: 0.7 for kind in FAMILIES if kind.startswith("numbers")}
+    counts = Counter(
+        (step.kind or "-").partition("-")[0]
+        for seed in range(5)
+        for step in walked(sequencing(seed), 120, paying)[40:]
+    )
+    assert counts["numbers"] > 2 * (counts["texts"] + counts["heads"]) / 2
+
+
+def test_the_same_kind_is_not_tried_on_the_same_operation_for_ever() -> None:
+    steps = walked(sequencing(1), 400, {})
+    most = Counter((step.operation.id, step.kind) for step in steps if step.kind).most_common(1)[0][1]
+    assert most <= 8
+
+
+def test_what_was_kept_of_kinds_is_where_the_next_run_begins() -> None:
+    before = sequencing(0)
+    walked(before, 200, {"texts-3": 1.0})
+    tried = []
+    for seed in range(10):
+        after = sequencing(seed + 50)
+        after.kinds.restore(before.kinds.kept())
+        tried += [step.kind for step in walked(after, 12, {"texts-3": 1.0})]
+    assert tried.count("texts-3") > 3 * len(tried) / len(FAMILIES)
+
+
+def test_what_has_no_place_is_not_chosen() -> None:
+    made = sequencing()
+    for operation in ALL:
+        made.limit(operation, ["heads-1", "heads-2"])
+        made.cannot(Step(operation, "heads-2"))
+    assert {step.kind for step in walked(made, 60, {})} <= {None, "heads-1"}
+
+
+def test_what_is_not_ready_or_waits_comes_later() -> None:
+    made = sequencing(reached=False)
+    last = ALL[0]
+    steps = []
+    for _ in range(8):
+        step = made.next(lambda one: one is not last, lambda one: one is last)
+        made.tell(step, 0.7, ok=True)
+        steps.append(step)
+    assert last not in [step.operation for step in steps[:6]]
+
+
+def test_credit_alone_makes_no_operation_worth_repeating() -> None:
+    made = sequencing()
+    made.credit(ALL[0].id, 1_000.0)
+    made.credit("GET /unknown", 1.0)
+    steps = walked(made, 200, {kind: 0.3 for kind in FAMILIES})
+    assert sum(step == Step(ALL[0], None) for step in steps) < 40
+
+
+@pytest.mark.parametrize("learn", [True, False])
+def test_the_same_seed_makes_the_same_choices(learn: bool) -> None:
+    first, second = (walked(sequencing(9, learn), 100, {"texts-1": 1.0}) for _ in range(2))
+    assert first == second
+    assert first != walked(sequencing(10, learn), 100, {"texts-1": 1.0})
+
+
+def test_refusals_and_successes_are_remembered() -> None:
+    made = sequencing(reached=False)
+    one: Operation = ALL[3]
+    made.tell(Step(one, None), 0.0, ok=False)
+    assert (made.worked(one), made.refusals(one)) == (False, 1.0)
+    made.tell(Step(one, None), 0.7, ok=True)
+    assert made.worked(one)

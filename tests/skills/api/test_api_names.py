@@ -1,0 +1,80 @@
+"""Field names: their words, their likeness, and what a slot asks for."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from whet.skills.api.names import asked_for, cosine, is_identity, likeness, words
+
+NAMES = st.text(max_size=20) | st.from_regex(r"[a-z]+([_-][a-z]+|[A-Z][a-z]+){0,3}", fullmatch=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "parts"),
+    [
+        ("flowRunIds", ("flow", "run", "id")),
+        ("order_id", ("order", "id")),
+        ("X-Request-ID", ("x", "request", "id")),
+        ("HTTPServer2", ("http", "server", "2")),
+        ("categories", ("category",)),
+        ("boxes", ("box",)),
+        ("addresses", ("address",)),
+        ("status", ("status",)),
+        ("analysis", ("analysis",)),
+        ("class", ("class",)),
+    ],
+)
+def test_words(name: str, parts: tuple[str, ...]) -> None:
+    assert words(name) == parts
+
+
+@given(NAMES)
+def test_words_are_lower_case_and_stay_what_they_are(name: str) -> None:
+    parts = words(name)
+    assert all(part and part == part.lower() for part in parts)
+    assert words("_".join(parts)) == tuple(word for part in parts for word in words(part))
+
+
+@given(NAMES, NAMES)
+def test_the_likeness_of_letters_is_symmetric_and_greatest_with_itself(one: str, other: str) -> None:
+    assert cosine(one, other) == pytest.approx(cosine(other, one))
+    assert -1e-9 <= cosine(one, other) <= 1 + 1e-9
+    assert cosine(one, one) == pytest.approx(1.0)
+
+
+@given(NAMES, NAMES, NAMES, NAMES)
+def test_likeness_is_a_chance(wanted: str, noun: str, field: str, kind: str) -> None:
+    assert 0.0 <= likeness(wanted, noun, field, kind) <= 1.0
+
+
+@given(NAMES, NAMES)
+def test_what_is_asked_for_names_each_word_once(wanted: str, noun: str) -> None:
+    found = asked_for(wanted, noun)
+    assert len(found) == len(set(found))
+    assert set(found) <= {*words(wanted), *words(noun)}
+
+
+def test_an_id_under_orders_is_the_id_of_an_order() -> None:
+    right = likeness("id", "orders", "id", "/orders")
+    assert right > likeness("id", "orders", "id", "/customers")
+    assert right > likeness("id", "orders", "customer_id", "/orders")
+    assert right > likeness("id", "orders", "id", "/orders /lines")
+    assert likeness("order_id", "returns", "id", "/orders") > likeness("order_id", "returns", "id", "/returns")
+    assert likeness("order_id", "returns", "order_id", "/anything") > 0.8
+
+
+def test_a_field_that_says_whose_identity_it_is_counts_anywhere() -> None:
+    """A shipment's `order_id` opens /orders/{id}."""
+    assert likeness("id", "orders", "order_id", "/shipments") > 0.6 > likeness("id", "orders", "id", "/shipments")
+
+
+def test_a_name_nearly_the_same_is_nearer_than_another() -> None:
+    assert cosine("organisation", "organization") > 0.5 > cosine("organisation", "customer")
+
+
+def test_identities() -> None:
+    assert is_identity("uuid")
+    assert not is_identity("colour")
+    assert asked_for("order_id", "returns") == ("order",)
+    assert asked_for("id", "orders") == ("order",)
+    assert asked_for("colour", "cars") == ("colour",)
