@@ -19,6 +19,8 @@ def main() -> None:
     from examples.api.app import app  # noqa: F401 - it reads the environment; refuses unknown faults
 
     listener = socket.create_server(("127.0.0.1", options.port), backlog=128)
+    # Inherited by what it accepts; asyncio does not set it for a socket it was given, and answers would wait 40 ms.
+    listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     print(f"http://127.0.0.1:{listener.getsockname()[1]}", flush=True)
     if options.supervised:
         _supervise(listener)

@@ -36,6 +36,8 @@ def test_the_json_has_the_documented_shape(scored: tuple[str, dict[str, Any]]) -
     for part in ("methods", "first_failures", "budget_feedback"):
         assert set(failing[part]) == {"whet", *METHODS}
         assert all(set(row) == MEASURES for row in failing[part].values())
+        assert set(failing["deviations"][part]) == {"whet", *METHODS}
+        assert set(failing["deviations"][part]["whet"].values()) == {None}, "one replay does not differ from itself"
     assert failing["selection"]["miss_rate"] is not None
     assert failing["reranking"]["cycles"] > 0
     assert (green["failing_cycles"], green["methods"], green["selection"]) == (0, {}, None)
@@ -65,6 +67,19 @@ def test_one_kind_of_feedback_leaves_the_other_out(tmp_path: Path, capsys: pytes
     assert (dataset["methods"], dataset["first_failures"]) == ({}, {})
     assert set(dataset["budget_feedback"]) == {"whet", *METHODS}
     assert "learning from everything" not in capsys.readouterr().out
+
+
+def test_replays_are_told_with_their_mean_and_spread(tmp_path: Path) -> None:
+    path = written(tmp_path / "some.csv", executions(40, 8, now_and_then))
+    main([str(path), "--seeds", "3", "--feedback", "budget", "--json", str(tmp_path / "out.json")])
+    (dataset,) = json.loads((tmp_path / "out.json").read_text())["datasets"]
+    deviations = dataset["deviations"]["budget_feedback"]
+    assert deviations["random"]["napfd"] > 0.0
+    assert deviations["optimal"]["napfd"] is None, "hindsight is replayed once"
+    saved = [one["time_saved"] for one in dataset["selection"]["replays"]]
+    assert len(saved) == 3
+    assert dataset["selection"]["spread"]["time_saved"] == [min(saved), max(saved)]
+    assert dataset["selection"]["time_saved"] == pytest.approx(sum(saved) / 3)
 
 
 def test_a_folder_without_histories_is_said_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -111,6 +126,7 @@ def _told() -> dict[str, Any]:
         "failing_cycles": 2,
         "miss_rate": 0.5,
     }
+    spread = {"miss_rate": None, "time_saved": (0.1, 0.15)}
     selection |= {"failing_cycles_selected": 0, "miss_rate_of_selections": None, "missed_executions_share": 0.25}
     selection |= {"time_saved": 0.125, "full_runs": 1, "cycles": 4, "full_runs_without_promise": 0}
     dataset: dict[str, Any] = {
@@ -121,7 +137,11 @@ def _told() -> dict[str, Any]:
         "tests": 3,
     }
     dataset |= {"executions": 12, "methods": ROWS, "first_failures": {}, "budget_feedback": {}}
-    dataset |= {"selection": selection, "reranking": {"cycles": 0, "static": None, "reranked": None}}
+    dataset |= {"deviations": {"methods": dict.fromkeys(("whet", "decay"), dict.fromkeys(MEASURES, 0.0125))}}
+    dataset |= {
+        "selection": selection | {"spread": spread},
+        "reranking": {"cycles": 0, "static": None, "reranked": None},
+    }
     return {"seeds": 2, "datasets": [dataset]}
 
 
@@ -131,6 +151,8 @@ def test_the_best_of_each_column_is_marked_and_the_rest_is_told_plainly() -> Non
     assert ours.split() == ["whet", "*0.5000", "0.6000", "*0.7000", "0.2000", "0.10"]
     assert "    APFD: ours 0.6000; decay 0.6500, random 0.6200" in lines
     assert any("missed 1 of 2 failing cycles (50.0%; of the 0 not run whole unknown)" in line for line in lines)
+    assert any("by replay unknown missed, 10.0% to 15.0% saved" in line for line in lines)
+    assert any("between replays: whet ± 0.0125 / ± 0.0125" in line for line in lines)
 
 
 def test_the_document_holds_what_was_measured(tmp_path: Path) -> None:
@@ -143,6 +165,7 @@ def test_the_document_holds_what_was_measured(tmp_path: Path) -> None:
     assert "old" not in text
     assert "| whet | **0.5000** / 0.6000 / **0.7000** / 0.2000 |" in text
     assert "- <some>, 1st failure: ours 0.2000; decay 0.1000" in text
+    assert "- <some>: whet ± 0.0125" in text
 
 
 def test_a_document_without_marks_is_left_alone(tmp_path: Path) -> None:

@@ -263,3 +263,9 @@ def test_a_finding_is_known_by_its_test_or_its_place() -> None:
     in_file = Finding(**FINDING, file="f.py", line=3)
     assert in_file.fingerprint() != Finding(**FINDING, file="f.py", line=9).fingerprint()
     assert in_file.fingerprint() != Finding(**(FINDING | {"kind": "coverage-gap"}), file="f.py", line=3).fingerprint()
+
+
+def test_a_finding_with_a_cause_is_known_by_it() -> None:
+    fault = Finding(**(FINDING | {"kind": "api-fault"}), cause="500 at books.py")
+    assert fault.fingerprint() == fault.model_copy(update={"title": "else", "line": 9}).fingerprint()
+    assert fault.fingerprint() != fault.model_copy(update={"cause": "500 at loans.py"}).fingerprint()

@@ -48,6 +48,12 @@ def points(parts: Sequence[Part]) -> list[float | None]:
         (specialists.command(new_findings=3, used_seconds=0, budget_seconds=0), [None, 0.0]),
         (specialists.command(new_findings=3, used_seconds=1, budget_seconds=0), [40.0, -20.0]),
         (specialists.command(new_findings=3), [None, None]),
+        (specialists.contracts(operations_new=4, known_settled=3, requests=250, seconds=90), [4.0, 3.0, -2.5, -3.0]),
+        (specialists.contracts(operations_new=40, known_settled=0, requests=9000, seconds=9000), [30.0, 0.0, -20, -20]),
+        (specialists.contracts(), [None, None, None, None]),
+        (specialists.data(valid=40, accepted=30, behaviours=12, requests=60), [15.0, 8.0]),
+        (specialists.data(valid=0, accepted=0, behaviours=0, requests=0), [None, None]),
+        (specialists.data(), [None, None]),
     ],
 )
 def test_hand_worked(parts: tuple[Part, ...], expected: list[float | None]) -> None:

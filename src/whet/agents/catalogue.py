@@ -3,7 +3,9 @@
 from typing import Any
 
 from whet.agents.commander import Commander
+from whet.agents.contracts import ContractValidator
 from whet.agents.coverage import CoverageAnalyzer
+from whet.agents.data import DataArchitect
 from whet.agents.executor import Executor
 from whet.agents.flaky import FlakyHunter
 from whet.agents.risk import RiskAnalyzer
@@ -18,7 +20,11 @@ SPECIALISTS: tuple[AnyAgent, ...] = (
     CoverageAnalyzer(),
     FlakyHunter(),
     RiskAnalyzer(),
+    ContractValidator(),
+    DataArchitect(),
 )
+# They take part where there is a service; a project without one has a crew without them.
+FOR_SERVICES = frozenset({ContractValidator.name, DataArchitect.name})
 COMMANDER = Commander(crew=[agent.name for agent in SPECIALISTS])
 AGENTS: dict[str, AnyAgent] = {agent.name: agent for agent in (*SPECIALISTS, COMMANDER)}
 

@@ -19,7 +19,7 @@ from whet.reports.api.model import (
     Standing,
     UntestedLine,
 )
-from whet.reports.api.redaction import Secrets
+from whet.reports.api.redaction import Secrets, response_secrets
 from whet.skills.api import knowledge as memory
 from whet.skills.api.access import Access, Credential, split_headers
 from whet.skills.api.campaign import Budget, Campaign
@@ -79,7 +79,8 @@ class Visit:
         """Faults that were fixed are let go; those not looked at again are kept."""
         faults = [*self.campaign.faults, *self.campaign.not_retested]
         learned = memory.learned(self.explorer, self.before, self.contract, faults)
-        text = memory.written(learned, self._secrets().text)
+        handed_out = [text for fault in faults for step in fault.steps for text in response_secrets(step.response)]
+        text = memory.written(learned, self._secrets().with_values(handed_out).text)
         store.update(self.key, lambda _: text)
 
     def report(self, interrupted: bool = False) -> ApiReport:

@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from whet.agents.catalogue import AGENTS, COMMANDER, SPECIALISTS, AnyAgent, agent_named
+from whet.agents.catalogue import AGENTS, COMMANDER, FOR_SERVICES, SPECIALISTS, AnyAgent, agent_named
 from whet.agents.commander import Commander
 from whet.bootstrap.site import Site
 from whet.bootstrap.visiting import VisitOrdering
@@ -12,6 +12,7 @@ from whet.core.errors import WhetError
 from whet.core.events import Event
 from whet.core.ports import Store
 from whet.core.records import new_id
+from whet.core.services import NoService, ServiceUnderTest
 from whet.fleet.gate import Gate
 from whet.fleet.loop import Fleet, Valuing
 from whet.fleet.teaching import Schooling, Teacher
@@ -53,6 +54,7 @@ def fleet(site: Site, store: Store, seed: int) -> Fleet:
 def workplace(site: Site, store: Store, suite: Suite, seed: int, emit: Callable[[Event], None]) -> Workplace:
     settings = site.settings
     order = VisitOrdering(site, store)
+    memory_mb = float(settings.limits.memory_mb or default_memory_mb() or FALLBACK_MEMORY_MB)
     return Workplace(
         project=site.project,
         python=site.python,
@@ -62,13 +64,23 @@ def workplace(site: Site, store: Store, suite: Suite, seed: int, emit: Callable[
         run_id=new_id(),
         code_version=site.project.code_version(),
         seed=seed,
-        memory_mb=float(settings.limits.memory_mb or default_memory_mb() or FALLBACK_MEMORY_MB),
+        memory_mb=memory_mb,
         state_dir=site.state_dir,
         action_seconds=settings.limits.timeout_seconds,
         emit=emit,
         rank=order.rank,
         remember=order.remember,
+        service=service(site, store, seed, memory_mb),
     )
+
+
+def service(site: Site, store: Store, seed: int, memory_mb: float) -> ServiceUnderTest:
+    """What tests services takes a while to import, and most projects have none."""
+    if not _has_service(site.settings):
+        return NoService()
+    from whet.bootstrap.serving import ProjectService
+
+    return ProjectService(site, store.knowledge, seed, memory_mb)
 
 
 def new_seed(settings: Settings) -> int:
@@ -77,7 +89,7 @@ def new_seed(settings: Settings) -> int:
 
 def chosen_crew(settings: Settings) -> Sequence[AnyAgent]:
     if settings.agents is None:
-        return SPECIALISTS
+        return [agent for agent in SPECIALISTS if _has_service(settings) or agent.name not in FOR_SERVICES]
     known = {agent.name: agent for agent in SPECIALISTS}
     for name in settings.agents:
         if name not in known:
@@ -85,6 +97,11 @@ def chosen_crew(settings: Settings) -> Sequence[AnyAgent]:
     if not settings.agents:
         raise WhetError("Settings name no agent at all.", f"Choose among: {', '.join(known)}; or leave `agents` out.")
     return [agent for agent in SPECIALISTS if agent.name in settings.agents]
+
+
+def _has_service(settings: Settings) -> bool:
+    """Half of what is needed will do: the agents then say what is missing."""
+    return settings.api.document is not None or settings.api.start is not None
 
 
 def _check_policies(settings: Settings) -> None:

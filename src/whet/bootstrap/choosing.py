@@ -1,13 +1,11 @@
 """Which tests run at all, when not all of them shall: a choice that says what it risks."""
 
-import math
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from whet.skills.ordering import Orderer, Ranked
-from whet.skills.ordering.promise import REFERENCE_RISK
+from whet.skills.ordering.promise import FULL_RUN_EVERY
 
-FULL_EVERY = 10  # runs of a lane
 FEWEST_RUNS = 3  # before anything is left out
 
 
@@ -29,8 +27,9 @@ def choose(
     """`always`: tests that run whatever they cost. `workers`: how many share the tests, within the same time."""
     if orderer.sheets < FEWEST_RUNS:
         return Choice(None, f"all tests run: {orderer.sheets} runs are known, {FEWEST_RUNS} are needed to choose")
-    if orderer.sheets % FULL_EVERY == FULL_EVERY - 1:
-        return Choice(None, f"all tests run: every {FULL_EVERY}th run is a full one, to see what the choice would miss")
+    if orderer.sheets % FULL_RUN_EVERY == FULL_RUN_EVERY - 1:
+        why = f"every {FULL_RUN_EVERY}th run is a full one, to see what the choice would miss"
+        return Choice(None, f"all tests run: {why}")
     if budget_seconds is not None:
         return _within_budget(orderer, ranked, always, budget_seconds, workers)
     return _within_risk(orderer, ranked, always, risk or 0.0)
@@ -57,7 +56,7 @@ def _within_budget(
 def _within_risk(orderer: Orderer, ranked: Sequence[Ranked], always: Collection[str], risk: float) -> Choice:
     first = orderer.within_risk(ranked, risk)
     if first is None:
-        return Choice(None, f"all tests run: nothing less keeps a risk of {risk:.1%} ({_seen(orderer, risk)})")
+        return Choice(None, f"all tests run: nothing less keeps a risk of {risk:.1%} ({_seen(orderer)})")
     return _stated(orderer, ranked, {*first, *always}, f"promised risk {risk:.0%}")
 
 
@@ -65,11 +64,11 @@ def _stated(orderer: Orderer, ranked: Sequence[Ranked], kept: set[str], told: st
     if len(kept) == len(ranked):
         return Choice(None, f"all tests run ({told})")
     bound = orderer.risk([one.test for one in ranked if one.test in kept], ranked)
-    stated = f"unknown ({_seen(orderer, REFERENCE_RISK)})" if bound is None else f"at most {bound:.1%}"
+    stated = f"unknown ({_seen(orderer)})" if bound is None else f"at most {bound:.1%}"
     counts = f"{len(kept)} of {len(ranked)} tests chosen, {len(ranked) - len(kept)} left out"
     return Choice(frozenset(kept), f"{counts} ({told}); risk of missing a failing run: {stated}")
 
 
-def _seen(orderer: Orderer, risk: float) -> str:
-    needed = f", {math.ceil(1 / risk) - 1} needed" if risk > 0 else ""
-    return f"{len(orderer.promise.shares)} failing runs seen{needed}"
+def _seen(orderer: Orderer) -> str:
+    promise = orderer.promise
+    return f"{promise.failing_runs} failing runs seen, a new failure in {len(promise.incidents)} of them"

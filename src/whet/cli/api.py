@@ -108,10 +108,10 @@ def api(
     with site.store() as store:
         visit = prepare(asked, None if fresh else store.knowledge)
         interrupted = _run(visit)
-        visit.remember(store.knowledge)
         report = visit.report(interrupted)
         page = html or site.state_dir / "api.html"
         _write(page, render_html(report))
+        visit.remember(store.knowledge)
     for path, text in ((junit, render_junit), (sarif, render_sarif)):
         if path is not None:
             _write(path, text(report))

@@ -89,7 +89,7 @@ class State(Record):
 class Finding(Record):
     """Something wrong in the user's software, with evidence and a way to see it again."""
 
-    kind: Literal["failing-test", "flaky-test", "coverage-gap", "risky-change", "suite-problem"]
+    kind: Literal["failing-test", "flaky-test", "coverage-gap", "risky-change", "suite-problem", "api-fault"]
     title: str
     severity: Literal["critical", "high", "medium", "low"]
     evidence: str
@@ -98,9 +98,12 @@ class Finding(Record):
     line: Count | None = None
     test: str | None = None
     probability: Probability | None = None
+    cause: str | None = Field(None, description="what tells it apart where no test or line does: a fault's signature")
 
     def fingerprint(self) -> str:
         """The same trouble met again has the same fingerprint."""
+        if self.cause is not None:
+            return state_key((self.kind, self.cause))
         return state_key((self.kind, self.test, self.file, None if self.test else self.line))
 
 

@@ -1,7 +1,9 @@
 """The few measured facts of an outcome that a person looks for first."""
 
 from whet.agents.commander import CommanderOutcome
+from whet.agents.contracts import ContractOutcome
 from whet.agents.coverage import CoverageOutcome
+from whet.agents.data import DataOutcome
 from whet.agents.executor import ExecutorOutcome
 from whet.agents.flaky import FlakyOutcome
 from whet.agents.risk import RiskOutcome
@@ -46,6 +48,20 @@ def _facts(outcome: Outcome) -> dict[str, str | None]:
                 "failures caught": str(outcome.failures_in_slice),
                 "share of known failures": _percent(_hundred(outcome.early_share)),
             }
+        case ContractOutcome():
+            return {
+                "requests": _count(outcome.requests),
+                "operations reached": _of(outcome.operations_reached, outcome.operations),
+                "faults": _count(None if outcome.faults is None else sum(outcome.faults.values())),
+                "new": _count(None if outcome.faults_new is None else sum(outcome.faults_new.values())),
+                "fixed": _count(outcome.fixed),
+            }
+        case DataOutcome():
+            return {
+                "requests": _count(outcome.requests),
+                "accepted": _of(outcome.accepted, outcome.valid),
+                "new behaviours": _count(outcome.behaviours),
+            }
         case CommanderOutcome():
             return {"sent": outcome.agent, "new findings": _count(outcome.new_findings)}
     return {}
@@ -65,3 +81,7 @@ def _seconds(value: float | None) -> str | None:
 
 def _count(value: int | None) -> str | None:
     return None if value is None else str(value)
+
+
+def _of(part: int | None, whole: int | None) -> str | None:
+    return None if part is None or whole is None else f"{part} of {whole}"

@@ -14,10 +14,12 @@ KINDS = {
     "coverage-gap": ("coverage gap", "coverage gaps"),
     "risky-change": ("risky change", "risky changes"),
     "suite-problem": ("problem with the suite", "problems with the suite"),
+    "api-fault": ("fault of the service", "faults of the service"),
 }
 ADVICE = {
     "suite-problem": "Repair the suite first: until it runs, nothing else can be judged.",
     "failing-test": "Fix the failing tests first.",
+    "api-fault": "Fix what the service does wrong; each fault has its requests (.whet/api.html).",
     "risky-change": "Look at the risky changes before you merge.",
     "flaky-test": "Nothing fails every time; mend the flaky tests, so that a red run means something again.",
     "coverage-gap": "Everything passes; the gaps show what no test would notice.",

@@ -51,7 +51,30 @@ COMMAND: Final = (
     Scale("budget_overrun", -20.0, Bounds(-20.0, 0.0), "share of the budget overrun"),
 )
 
-SCALES: Final = (*EXECUTION, *TRUST, *FLAKY_TRUTH, *FLAKY_EVIDENCE, *GENERATION, *COVERAGE, *RISK, *COMMAND)
+CONTRACTS: Final = (
+    Scale("api_operations", 1.0, Bounds(0.0, 30.0), "operations of a service reached for the first time"),
+    Scale("api_settled", 1.0, Bounds(0.0, 20.0), "known faults of a service looked at again"),
+    Scale("api_requests", -1.0, Bounds(-20.0, 0.0), "hundreds of requests sent to a service"),
+    Scale("api_minutes", -2.0, Bounds(-20.0, 0.0), "minutes spent on a service"),
+)
+
+DATA: Final = (
+    Scale("data_accepted", 20.0, Bounds(0.0, 20.0), "share of valid requests that were accepted (0 to 1)"),
+    Scale("data_behaviours", 40.0, Bounds(0.0, 40.0), "new behaviours of a service for each request (0 to 1)"),
+)
+
+SCALES: Final = (
+    *EXECUTION,
+    *TRUST,
+    *FLAKY_TRUTH,
+    *FLAKY_EVIDENCE,
+    *GENERATION,
+    *COVERAGE,
+    *RISK,
+    *COMMAND,
+    *CONTRACTS,
+    *DATA,
+)
 
 
 def execution(
@@ -122,6 +145,26 @@ def command(
     per_minute = _per_minute(new_findings, used_seconds)
     over = ratio(used_seconds, budget_seconds)
     return found.part(per_minute), overrun.part(None if over is None else max(over - 1.0, 0.0))
+
+
+def contracts(
+    *,
+    operations_new: int | None = None,
+    known_settled: int | None = None,
+    requests: int | None = None,
+    seconds: float | None = None,
+) -> tuple[Part, ...]:
+    """Testing a service: what was reached and settled, and what it cost. New faults are the profile's `bugs_found`."""
+    hundreds, minutes = ratio(requests, 100), ratio(seconds, 60.0)
+    return _parts(CONTRACTS, operations_new, known_settled, hundreds, minutes)
+
+
+def data(
+    *, valid: int | None = None, accepted: int | None = None, behaviours: int | None = None, requests: int | None = None
+) -> tuple[Part, ...]:
+    """Choosing values: unknown while nothing was sent, because a share needs a whole."""
+    accepted_share = ratio(accepted, valid) if valid else None
+    return _parts(DATA, accepted_share, ratio(behaviours, requests) if requests else None)
 
 
 def _per_minute(count: int | None, seconds: float | None) -> float | None:

@@ -2,6 +2,7 @@
 
 from pydantic import Field, SecretStr
 
+from whet.settings.api import Api
 from whet.settings.learning import (
     Convergence,
     ExperienceReplay,
@@ -62,3 +63,4 @@ class Settings(Section):
     rewards: Rewards = Rewards()
     confidence: Confidence = Confidence()
     limits: Limits = Limits()
+    api: Api = Api()

@@ -11,6 +11,7 @@ from pathlib import Path
 from whet.core.events import Event, Progressed
 from whet.core.ports import TestHistory, TestRecord, TestVerdict
 from whet.core.records import Count, Record, Situation
+from whet.core.services import NoService, ServiceUnderTest
 from whet.tools import git
 from whet.tools.budget import Budget
 from whet.tools.process import Limits
@@ -56,6 +57,7 @@ class Workplace:
     # The order that was learned for these tests, and where whole runs go so that it is learned.
     rank: Callable[[Sequence[str]], Sequence[str]] | None = None
     remember: Callable[[SuiteRun], None] | None = None
+    service: ServiceUnderTest = field(default_factory=NoService)
 
     @property
     def coverage_memo(self) -> Path:

@@ -170,5 +170,5 @@ def told(
     made = Draft(of, **{"body": NO_BODY, **draft})
     body = b"" if answer is None else json.dumps(answer).encode()
     pairs = (("Content-Type", "application/json"), *(headers or {}).items())
-    silence = None if status is not None else "dropped"
-    return Exchange(number, made, Request(of.method, of.path), Response(status, pairs, body, silence=silence))
+    answered = Response(status, pairs, body, silence=None if status is not None else "dropped")
+    return Exchange(number, made, Request(of.method, of.path), answered)

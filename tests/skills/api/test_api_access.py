@@ -225,7 +225,7 @@ class TestClientCredentials:
 def test_requests_carry_what_the_draft_says() -> None:
     with served(lambda _: (200, {})) as small, service(CONTRACT, small, parse_credential("header:X-Key=k1")) as reached:
         for credentials in ("given", "none", "wrong"):
-            reached.send(Draft(GET, credentials=credentials))  # type: ignore[arg-type]
+            reached.send(Draft(GET, credentials=credentials))
     keys = [one.headers.get("X-Key") for one in small.heard]
     assert keys[:2] == ["k1", None]
     assert keys[2] not in ("k1", None)

@@ -7,7 +7,18 @@ from contextlib import contextmanager
 
 import pytest
 from tests.skills.api.small_service import (
-    Answer, Answering, Heard, Small, contract, does, in_path, operation, record, served, service, told,
+    Answer,
+    Answering,
+    Heard,
+    Small,
+    contract,
+    does,
+    in_path,
+    operation,
+    record,
+    served,
+    service,
+    told,
 )  # fmt: skip
 from tests.tools.http.scripted import Line, scripted
 
@@ -177,13 +188,18 @@ class TestGoingAway:
         def serves_three(line: Line) -> None:
             for _ in range(3):
                 line.read()
-                line.say(b'HTTP/1.1 500 No\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}')
+                line.say(b"HTTP/1.1 500 No\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
             line.read()
             line.leave()
 
         waits: list[float] = []
+
+        def pause(seconds: float) -> None:
+            waits.append(seconds)
+            time.sleep(0.05)
+
         with scripted(serves_three) as small, Client(small.origin, 2.0) as client:
-            reached = Service(client, Access(CONTRACT), "", pause=lambda one: (waits.append(one), time.sleep(0.05)))
+            reached = Service(client, Access(CONTRACT), "", pause=pause)
             explorer = Explorer(CONTRACT, CONTRACT.operations, reached.send, 1)
             made = Campaign(CONTRACT, CONTRACT.operations, reached, explorer, Budget(100, back_seconds=0.1))
             sent = [exchange.response.status for exchange in made.turns()]
@@ -209,6 +225,8 @@ class TestGoingAway:
         made, small = run(dies, Budget(400, back_seconds=5))
         crashes = [one for one in made.faults if one.suspicion.kind is Kind.CRASH]
         assert [one.suspicion.operation for one in crashes] == ["POST /things"]
-        assert len(crashes[0].steps[-1].draft.body["name"]) > 12  # the request that did it
+        body = crashes[0].steps[-1].draft.body
+        assert isinstance(body, dict)
+        assert len(body["name"]) > 12  # the request that did it
         assert made.notes == []
         assert len(small.heard) > 100

@@ -6,10 +6,21 @@ from pathlib import Path
 
 import pytest
 from tests.skills.api.small_service import (
-    Answer, Heard, Small, contract, does, exploring, in_path, operation, record, served, told,
+    Answer,
+    Heard,
+    Small,
+    contract,
+    does,
+    exploring,
+    in_path,
+    operation,
+    record,
+    served,
+    told,
 )  # fmt: skip
 
 from whet.skills.api import knowledge as memory
+from whet.skills.api.contract.reading import read_contract
 from whet.skills.api.explorer import Explorer
 from whet.skills.api.faults import Fault, Kind, Suspicion
 from whet.skills.api.learning import kept
@@ -31,7 +42,11 @@ FAULT = Fault(
 
 def things(heard: Heard) -> Answer:
     if heard.method == "POST":
-        return (201, {"id": 4711}) if isinstance(heard.body, dict) and heard.body.get("code") else (422, {"detail": "code"})
+        return (
+            (201, {"id": 4711})
+            if isinstance(heard.body, dict) and heard.body.get("code")
+            else (422, {"detail": "code"})
+        )
     return (200, {"id": 4711}) if heard.path == "/things/4711" else (404, {"detail": "no such thing"})
 
 
@@ -61,7 +76,7 @@ def test_everything_learned_comes_back_from_the_store_and_fades(small: Small, tm
     after = explored(small, 0, back)
 
     assert back.runs == 5
-    assert back.document == json.loads(json.dumps(CONTRACT.document))
+    assert read_contract(back.document or {}).operations == CONTRACT.operations
     assert memory.remembered_faults(back, CONTRACT)[0].suspicion == FAULT.suspicion
     assert memory.remembered_faults(back, CONTRACT)[0].steps[1].draft == FAULT.steps[1].draft
     for name, table in before.tables().items():
@@ -87,11 +102,12 @@ def test_the_second_run_reaches_at_once_what_the_first_had_to_find(tmp_path: Pat
     def first_success(small: Small, knowledge: memory.Knowledge, seed: int) -> tuple[int, Explorer]:
         with exploring(made, small, seed) as explorer:
             memory.teach(explorer, knowledge, made)
-            return next(at for at, seen in enumerate(explorer.turns(), 1) if seen.exchange.ok), explorer
+            valid = (seen.exchange.draft.mutation is None and seen.exchange.ok for seen in explorer.turns())
+            return next(at for at, worked in enumerate(valid, 1) if worked), explorer
 
     with served(picky) as small:
         firsts, seconds = [], []
-        for seed in range(6):
+        for seed in range(4):
             first, explorer = first_success(small, memory.Knowledge(), seed)
             known = memory.read(memory.written(memory.learned(explorer, memory.Knowledge(), made, [])))
             firsts.append(first)

@@ -1,11 +1,12 @@
 """The one way out: counted, paced, and patient with a service that is away."""
 
 import time
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from threading import Timer
 
 import pytest
 from tests.skills.api.small_service import Answer, Heard, contract, does, operation, served, service
-from tests.tools.http.scripted import free_port, scripted
+from tests.tools.http.scripted import cut, free_port, scripted
 
 from whet.skills.api.access import Access
 from whet.skills.api.exchange import Draft
@@ -36,26 +37,26 @@ def test_a_rate_is_kept() -> None:
 @pytest.mark.parametrize(("asked", "paused"), [("7", 7), ("99999", 30), ("0", None), ("soon", None), ("²", None)])
 def test_retry_after_is_heeded_within_reason(asked: str, paused: float | None) -> None:
     pauses: list[float] = []
-    with served(lambda _: (429, {}, {"Retry-After": asked})) as small:
-        with service(CONTRACT, small, pause=pauses.append) as reached:
-            reached.send(GET)
-            reached.send(GET)
+    answer: Answer = (429, {}, {"Retry-After": asked})
+    with served(lambda _: answer) as small, service(CONTRACT, small, pause=pauses.append) as reached:
+        reached.send(GET)
+        reached.send(GET)
     assert [round(one) for one in pauses] == ([paused] if paused else [])
 
 
 def test_only_a_429_asks_to_slow_down() -> None:
     pauses: list[float] = []
-    with served(lambda _: (200, {}, {"Retry-After": "9"})) as small:
-        with service(CONTRACT, small, pause=pauses.append) as reached:
-            reached.send(GET)
-            reached.send(GET)
+    answer: Answer = (200, {}, {"Retry-After": "9"})
+    with served(lambda _: answer) as small, service(CONTRACT, small, pause=pauses.append) as reached:
+        reached.send(GET)
+        reached.send(GET)
     assert pauses == []
 
 
 def test_a_header_of_the_user_takes_the_place_of_ours() -> None:
-    with served(lambda _: (200, {})) as small:
-        with service(CONTRACT, small, headers=(("accept", "text/x-mine"), ("X-Tenant", "a"))) as reached:
-            reached.send(GET)
+    given = (("accept", "text/x-mine"), ("X-Tenant", "a"))
+    with served(lambda _: (200, {})) as small, service(CONTRACT, small, headers=given) as reached:
+        reached.send(GET)
     names = [name.lower() for name in small.heard[0].headers]
     assert names.count("accept") == 1
     assert small.heard[0].headers["accept"] == "text/x-mine"
@@ -64,9 +65,13 @@ def test_a_header_of_the_user_takes_the_place_of_ours() -> None:
 
 def test_one_that_is_away_is_waited_for_only_so_long() -> None:
     pauses: list[float] = []
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        time.sleep(0.01)
+
     with Client(Origin("http", "127.0.0.1", free_port())) as client:
-        away = Service(client, Access(CONTRACT), "", pause=lambda seconds: (pauses.append(seconds), time.sleep(0.01)))
-        assert not away.back_within(0.05)
+        assert not Service(client, Access(CONTRACT), "", pause=pause).back_within(0.05)
     assert pauses
 
 
@@ -81,8 +86,6 @@ def test_one_that_comes_back_is_noticed() -> None:
 
 def test_waiting_ends_when_it_listens_again() -> None:
     port = free_port()
-    from http.server import BaseHTTPRequestHandler, HTTPServer
-
     servers: list[HTTPServer] = []
     timer = Timer(0.1, lambda: servers.append(HTTPServer(("127.0.0.1", port), BaseHTTPRequestHandler)))
     timer.start()
@@ -96,5 +99,5 @@ def test_waiting_ends_when_it_listens_again() -> None:
 
 
 def test_silences_come_through() -> None:
-    with scripted(lambda line: line.read() and None) as gone, Client(gone.origin) as client:
+    with scripted(cut) as gone, Client(gone.origin) as client:
         assert Service(client, Access(CONTRACT), "").send(GET).response.silence == "dropped"

@@ -3,20 +3,24 @@
 from collections.abc import Iterator
 
 import pytest
-
 from examples.api.faults import CATALOGUE
 from examples.api.running import running
+
 from whet.bootstrap.api import Asked, Visit, prepare
 from whet.skills.api.access import Credential
 from whet.skills.api.campaign import Budget
 from whet.skills.api.faults import Kind
 
 _KEY = (Credential("header", "X-Api-Key", "library-demo-key"),)
+# These take the service away for a while; what is then sent depends on the clock. They have a test of their own.
+_OUTAGES = {"wildcard", "empty-cover"}
+_STEADY = tuple(fault for fault in CATALOGUE if fault.name not in _OUTAGES)
 
 
-def visited(url: str, requests: int, seed: int) -> Visit:
+def visited(url: str, requests: int, seed: int, only: tuple[str, ...] = ()) -> Visit:
     budget = Budget(requests=requests, back_seconds=30)
-    visit = prepare(Asked(url, budget=budget, credentials=_KEY, seed=seed, timeout_seconds=2.0), None)
+    asked = Asked(url, budget=budget, credentials=_KEY, seed=seed, only=only, timeout_seconds=2.0)
+    visit = prepare(asked, None)
     with visit.client:
         for _ in visit.campaign.turns():
             pass
@@ -26,7 +30,7 @@ def visited(url: str, requests: int, seed: int) -> Visit:
 
 @pytest.fixture(scope="module")
 def planted() -> Iterator[Visit]:
-    with running("all", supervised=True) as service:
+    with running(",".join(fault.name for fault in _STEADY)) as service:
         yield visited(service.document, 3_000, seed=1)
 
 
@@ -41,15 +45,19 @@ def found(visit: Visit) -> set[str]:
 
 
 def test_faults_of_every_kind_are_found(planted: Visit) -> None:
-    assert {fault.suspicion.kind for fault in planted.campaign.faults} == set(Kind)
+    assert {fault.suspicion.kind for fault in planted.campaign.faults} == set(Kind) - {Kind.TIMEOUT, Kind.CRASH}
 
 
 def test_most_of_the_planted_faults_are_found(planted: Visit) -> None:
-    assert len(found(planted)) >= 20, sorted({fault.name for fault in CATALOGUE} - found(planted))
+    missed = {fault.name for fault in _STEADY} - found(planted)
+    assert len(missed) <= 8, sorted(missed)
 
 
 def test_nothing_is_told_that_was_not_planted(planted: Visit) -> None:
     planted_places = {(fault.kind, fault.operation) for fault in CATALOGUE}
+    planted_places.add(
+        (Kind.SERVER_ERROR, "PUT /loans/{loan_id}/notes/{note_id}")
+    )  # note-nul: the same code
     told = {(fault.suspicion.kind, fault.suspicion.operation) for fault in planted.campaign.faults}
     assert told <= planted_places
 
@@ -57,6 +65,14 @@ def test_nothing_is_told_that_was_not_planted(planted: Visit) -> None:
 def test_every_operation_is_reached(planted: Visit) -> None:
     unreached = {one for one, told in planted.campaign.operations.items() if told.reached_at is None}
     assert unreached <= {"POST /login"}, unreached
+
+
+def test_a_hang_and_a_crash_are_told_with_the_request_that_did_it() -> None:
+    only = ("POST /books", "GET /books", "PUT /books/{book_id}/cover")
+    with running(",".join(_OUTAGES), supervised=True) as service:
+        visit = visited(service.document, 600, seed=1, only=only)
+    told = {(fault.suspicion.kind, fault.suspicion.operation): fault.confirmed for fault in visit.campaign.faults}
+    assert told == {(Kind.TIMEOUT, "GET /books"): True, (Kind.CRASH, "PUT /books/{book_id}/cover"): True}
 
 
 def test_a_sound_service_gives_no_alarm_in_5000_requests() -> None:

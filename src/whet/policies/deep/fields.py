@@ -13,7 +13,7 @@ from whet.core.errors import RefusedInput
 
 Numbers = list[float]
 _HUNDRED = math.log1p(100.0)
-_BUCKETS = 16  # names are not known from the type; enough that a crew of a few seldom shares one
+_BUCKETS = 32  # names are not known from the type; enough that the agents there are have one each
 
 
 class Coding(NamedTuple):
@@ -141,4 +141,5 @@ def _buckets(count: int, told: Iterable[tuple[str, float]]) -> Numbers:
 
 
 def _bucket(name: str) -> int:
-    return hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()[0] % _BUCKETS
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).digest()
+    return int.from_bytes(digest[:8], "big") % _BUCKETS

@@ -10,6 +10,7 @@ import dataclasses
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from enum import Enum
 from typing import TypeVar
 from urllib.parse import quote, quote_plus, urlsplit, urlunsplit
 
@@ -101,6 +102,8 @@ class Secrets:
     def _walked(self, value: T) -> T:
         changed: object = value
         match value:
+            case Enum():
+                pass  # our own word, even if somebody's credential is the same
             case str():
                 changed = type(value)(hidden) if (hidden := self.text(value)) != value else value
             case bytes():

@@ -13,6 +13,7 @@ from whet.skills.api.faults import Fault, Kind, Suspicion
 from whet.skills.api.oracles.causes import root
 from whet.skills.api.oracles.confirming import Confirming
 from whet.skills.api.service import Service
+from whet.skills.api.settled import is_fixed
 
 _FOR_KNOWN = 0.2  # of the budget, at most, to look again at what earlier runs found
 _FOR_CONFIRMING = 0.1  # of the budget, kept for the end
@@ -71,12 +72,14 @@ class Campaign:
         self._started = time.monotonic()
         self._gone = False  # for good: it is not waited for again
         self.operations = {operation.id: Told() for operation in operations}
+        self._scope = frozenset(self.operations)
         self.suspected: dict[str, Suspected] = {}  # by root cause
         self.faults: list[Fault] = []
         self.fixed: list[Fault] = []
         self.not_retested = list(known)  # until they were
         self.curve: list[tuple[int, int, int]] = []
         self.notes: list[str] = []
+        self._last: Exchange | None = None
 
     @property
     def seconds(self) -> float:
@@ -104,10 +107,18 @@ class Campaign:
         waiting = sorted(self.suspected.values(), key=lambda one: _URGENCY.index(one.suspicion.kind))
         for at, one in enumerate(waiting):
             share = self._left() // max(1, len(waiting) - at)
-            self.faults.append(self._confirmed(one, min(_MOST_PER_FAULT, max(_FEWEST, share))))
-            one.told = True
+            self._tell(one, self._confirmed(one, min(_MOST_PER_FAULT, max(_FEWEST, share))))
         self._settle()
         self._mark()
+
+    def _tell(self, one: Suspected, fault: Fault) -> None:
+        """A connection that was cut once and not again is a note: networks do that too."""
+        one.told = True
+        if fault.confirmed or fault.suspicion.kind is not Kind.CRASH or self._gone:
+            self.faults.append(fault)
+        else:
+            cut = one.steps[-1]
+            self.notes.append(f"The connection was cut at request {cut.number} ({cut.operation.id}), but not again.")
 
     def abandon(self) -> None:
         """Broken off: what was suspected is told as it stands."""
@@ -129,7 +140,7 @@ class Campaign:
         """For everything but exploring: counted in the same budget."""
         if self._gone or self._spent(1.0):
             raise Over
-        exchange = self._service.send(draft)
+        exchange = self._last = self._service.send(draft)
         self._count(exchange)
         self._heal(exchange)
         return exchange
@@ -137,21 +148,25 @@ class Campaign:
     def _look_again(self) -> None:
         """What earlier runs found: still there, or fixed. A crash is not asked for again."""
         for fault in list(self.not_retested):
-            if fault.suspicion.kind is Kind.CRASH or self._spent(_FOR_KNOWN):
+            if fault.suspicion.kind is Kind.CRASH or not self._in_scope(fault) or self._spent(_FOR_KNOWN):
                 continue
             again = self._confirming.confirm(fault.suspicion, fault.steps, self.send, requests=_FEWEST)
             self._explorer.forget_writes()
             if again.confirmed:
                 self._suspect(again.suspicion, again.steps)
-            elif fault.confirmed:
+            elif fault.confirmed and is_fixed(fault.suspicion.kind, fault.steps[-1], self._last):
                 self.fixed.append(fault)
             else:
                 continue
             self.not_retested.remove(fault)
 
+    def _in_scope(self, fault: Fault) -> bool:
+        return all(step.operation.id in self._scope for step in fault.steps)
+
     def _confirmed(self, one: Suspected, requests: int) -> Fault:
         try:
-            fault = self._confirming.confirm(one.suspicion, one.steps, self.send, requests)
+            # Whatever starts it again has done so before: one more crash proves which request it is.
+            fault = self._confirming.confirm(one.suspicion, one.steps, self.send, requests, deadly=not self._gone)
         except Over:
             fault = Fault(one.suspicion, one.steps, confirmed=False)
         return Fault(fault.suspicion, fault.steps, fault.confirmed, one.seen)

@@ -92,6 +92,7 @@ class Explorer:
         self._errands: deque[Draft] = deque(maxlen=1)  # a login that somebody asked for: never left out
         self._spent_on_probes = 0
         self._surveyed: set[str] = set()
+        self._scope = frozenset(operation.id for operation in operations)  # nothing else is sent, by nobody
         self._rng = rng
         self._listeners: list[Callable[[Exchange], Draft | None]] = []
 
@@ -184,7 +185,8 @@ class Explorer:
         suspicions = (*self.judge.judge(exchange), *self._semantics.judge(exchange))
         # A probe rests on what led here: without that, what it shows could not be shown again.
         about = Entity(collection_of(exchange.operation.path), {}, {}, (*told(used), exchange))
-        self._probes.extend((one, about) for one in (*self.judge.probes(exchange), *self._semantics.probes(exchange)))
+        probes = (*self.judge.probes(exchange), *self._semantics.probes(exchange))
+        self._probes.extend((one, about) for one in probes if one.operation.id in self._scope)
         asked = (listener(exchange) for listener in self._listeners)
         self._errands.extend(draft for draft in asked if draft is not None)
         status = exchange.response.status

@@ -83,7 +83,7 @@ def learned(explorer: Explorer, before: Knowledge, contract: Contract, faults: I
     }
     return Knowledge(
         runs=before.runs + 1,
-        document=contract.document,
+        document=contract.given,
         beliefs={name: kept.rows(table) for name, table in explorer.tables().items()}
         | {"kinds": explorer.sequencing.kinds.kept()},
         recipes=recipes,

@@ -23,9 +23,16 @@ _CUT_OFF = (ConnectionError, http.client.RemoteDisconnected, http.client.Incompl
 class Client:
     """Sends one request after another over a kept connection; one client per thread."""
 
-    def __init__(self, origin: Origin, timeout_seconds: float = 10.0, trust: ssl.SSLContext | None = None) -> None:
+    def __init__(
+        self,
+        origin: Origin,
+        timeout_seconds: float = 10.0,
+        trust: ssl.SSLContext | None = None,
+        most_bytes: int = MOST_BYTES,
+    ) -> None:
         self.origin = origin
         self.timeout_seconds = timeout_seconds
+        self._most_bytes = most_bytes
         self._trust = trust
         self._connection: http.client.HTTPConnection | None = None
 
@@ -41,15 +48,19 @@ class Client:
             self._connection = None
 
     def send(self, request: Request) -> Response:
-        """What came back. A kept connection the service had already closed is opened anew, once."""
+        """What came back. A kept connection that turns out to be cut is opened anew, once.
+
+        Services close connections that rested, and after some refusals, just as we speak: that is no crash. What
+        does crash the service does so again.
+        """
         started = time.monotonic()
         kept = self._connection is not None
         try:
             return self._exchange(request, started)
-        except _CUT_OFF:
+        except _CUT_OFF as error:
             self.close()
             if not kept:
-                return _silent("dropped", started)
+                return _silent(_cut(error), started)
         except (TimeoutError, OSError, http.client.HTTPException) as error:
             self.close()
             return _silent(_why(error), started)
@@ -61,7 +72,7 @@ class Client:
             return self._exchange(request, started)
         except _CUT_OFF as error:
             self.close()
-            return _silent("unreachable" if isinstance(error, ConnectionRefusedError) else "dropped", started)
+            return _silent(_cut(error), started)
         except (TimeoutError, OSError, http.client.HTTPException) as error:
             self.close()
             return _silent(_why(error), started)
@@ -82,11 +93,11 @@ class Client:
         named = {name.lower() for name, _ in request.headers}
         if "content-length" not in named and (request.body is not None or request.method in {"POST", "PUT", "PATCH"}):
             connection.putheader("Content-Length", str(len(request.body or b"")))
-        connection.endheaders(request.body)
+        heard_out = _sent(connection, request.body)
         answer = connection.getresponse()
         body, whole = self._read(answer, started)
         answer.close()  # read1 leaves an answer open at its end, and the connection would refuse the next request
-        if answer.will_close or not whole:
+        if answer.will_close or not whole or not heard_out:
             self.close()
         return Response(answer.status, tuple(answer.getheaders()), body, whole, time.monotonic() - started)
 
@@ -110,7 +121,7 @@ class Client:
         """The body as far as limits of size and time allow; an endless stream is cut, its status still counts."""
         parts: list[bytes] = []
         size = 0
-        while size < MOST_BYTES:
+        while size < self._most_bytes:
             try:
                 part = answer.read1(_CHUNK)
             except TimeoutError:
@@ -124,8 +135,21 @@ class Client:
         return b"".join(parts), False
 
 
+def _sent(connection: http.client.HTTPConnection, body: bytes | None) -> bool:
+    """False when the service stopped listening: it may have answered before (413), which is no crash."""
+    try:
+        connection.endheaders(body)
+    except (BrokenPipeError, ConnectionResetError):
+        return False
+    return True
+
+
 def _silent(why: Silence, started: float) -> Response:
     return Response(None, seconds=time.monotonic() - started, silence=why)
+
+
+def _cut(error: Exception) -> Silence:
+    return "unreachable" if isinstance(error, ConnectionRefusedError) else "dropped"
 
 
 def _why(error: Exception) -> Silence:

@@ -24,6 +24,7 @@ def split_address(address: str) -> tuple[Origin, str]:
     try:
         parts = urlsplit(address)
         port = parts.port
+        (parts.hostname or "").encode("idna")  # as it will be looked up
     except ValueError as wrong:
         raise _no_address(address, str(wrong)) from None
     if parts.scheme not in _PORTS or not parts.hostname:
@@ -33,6 +34,12 @@ def split_address(address: str) -> tuple[Origin, str]:
             f"The address {parts.hostname!r} carries credentials.", "Give them with --auth basic:USER:PASSWORD instead."
         )
     return Origin(parts.scheme, parts.hostname, port or _PORTS[parts.scheme]), parts.path.rstrip("/")
+
+
+def place_of(address: str) -> str:
+    """Path and query to the letter: /schema/ may be another place than /schema, and ?format=openapi matters."""
+    parts = urlsplit(address)
+    return (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
 def _no_address(address: str, why: str) -> WhetError:

@@ -5,7 +5,16 @@ from typing import Any
 
 import pytest
 from tests.skills.api.small_service import (
-    Answer, Heard, Small, contract, does, exploring, in_path, operation, record, served, told,
+    Answer,
+    Heard,
+    contract,
+    does,
+    exploring,
+    in_path,
+    operation,
+    record,
+    served,
+    told,
 )  # fmt: skip
 
 from whet.skills.api.contract.schemas import Schemas
@@ -29,7 +38,6 @@ def walked(explorer: Explorer, turns: int) -> list[Any]:
 class TestSources:
     """A slot whose examples are refused, and whose values must be ones the service gave."""
 
-    DESK = in_path("desk_id", "string")
     PATHS = {  # noqa: RUF012
         "/tickets": {"post": does("201")},
         "/visits": {"post": does("201", "422", body=record(("ticket",), ticket={"type": "string", "example": "T-0"}))},
@@ -53,7 +61,7 @@ class TestSources:
         with served(self.desk(seed)) as small, exploring(made, small, seed, Learned(sources=learn)) as explorer:
             seen = [one for one in walked(explorer, 250) if one.operation.id == "POST /visits"]
         valid = [one.ok for one in seen if one.draft.mutation is None]
-        return sum(valid) / max(1, len(valid))
+        return float(sum(valid)) / max(1, len(valid))
 
     def test_it_learns_to_take_what_was_observed(self) -> None:
         learned = [self.accepted(True, seed) for seed in range(3)]
@@ -146,7 +154,9 @@ class TestDependencies:
         rng = random.Random(0)
         entities = Entities(rng)
         dependencies = Dependencies(rng, entities)
-        made = contract({"/orders": {"post": does("201")}, "/orders/{id}": {"delete": does("204", parameters=(in_path("id"),))}})
+        made = contract(
+            {"/orders": {"post": does("201")}, "/orders/{id}": {"delete": does("204", parameters=(in_path("id"),))}}
+        )
         slot = Slot("GET /orders/{id}", "path.id", INTEGER, True)
         entities.take_in(told(operation(made, "POST /orders"), 201, {"id": "text"}))
         assert dependencies.choose(slot, {}, ()) is None
@@ -240,10 +250,10 @@ class TestSupply:
 class TestReadiness:
     def test_what_needs_a_parent_waits_for_one(self) -> None:
         """The first request is one that needs nothing; the leaf is not tried before the branch has worked."""
-        for seed in range(8):
+        for seed in range(5):
             with served(Forum()) as small, exploring(FORUM, small, seed) as explorer:
                 seen = walked(explorer, 40)
-            first = {}
+            first: dict[str, int] = {}
             for at, one in enumerate(seen):
                 if one.ok:
                     first.setdefault(one.operation.id, at)
@@ -252,14 +262,9 @@ class TestReadiness:
 
     def test_deleting_the_last_one_waits_for_those_who_need_it(self) -> None:
         early = 0
-        for seed in range(8):
+        for seed in range(5):
             with served(Forum()) as small, exploring(FORUM, small, seed) as explorer:
                 seen = walked(explorer, 60)
             posted = next(at for at, one in enumerate(seen) if one.ok and one.operation.id.endswith("/posts"))
             early += any(one.ok and one.operation.method == "DELETE" for one in seen[:posted])
-        assert early <= 2
-
-
-def test_a_small_service_is_stopped_when_the_test_is_over() -> None:
-    with served(lambda _: (200, {})) as small:
-        assert isinstance(small, Small)
+        assert early <= 1

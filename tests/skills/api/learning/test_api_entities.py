@@ -126,13 +126,20 @@ class TestEnding:
         assert not entities.lives("/orders/{}/lines")
         assert ids(entities, "/customers") == [71]
 
-    def test_one_that_was_not_found_twice_in_a_row_is_gone(self, entities: Entities) -> None:
-        show(entities, "POST /orders", {"id": 1})
-        thing = entities.alive("/orders")[0]
-        entities.not_found(thing)
-        assert thing.alive
-        entities.not_found(thing)
+    def test_one_that_was_not_found_is_gone_and_after_several_in_a_row_all_of_its_kind(
+        self, entities: Entities
+    ) -> None:
+        show(entities, "POST /customers", {"id": 1})
+        for number in range(20):
+            show(entities, "POST /orders", {"id": number})
+        first, second, *rest = entities.alive("/orders")
+        entities.not_found(first)
+        assert ids(entities, "/orders") == list(range(1, 20))
+        entities.found(second)
+        for thing in rest[:10]:
+            entities.not_found(thing)
         assert not entities.lives("/orders")
+        assert entities.lives("/customers")
 
 
 def test_what_is_to_be_deleted_is_the_oldest_and_others_are_mostly_young(entities: Entities) -> None:

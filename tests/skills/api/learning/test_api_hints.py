@@ -38,7 +38,14 @@ def test_only_refusals_ask(status: int) -> None:
 
 @pytest.mark.parametrize(
     "answer",
-    [{"field": "name"}, {"loc": ["query", "owner"]}, {"field": "a sentence about it"}, {"field": 7}, {"field": ""}, None],
+    [
+        {"field": "name"},
+        {"loc": ["query", "owner"]},
+        {"field": "a sentence about it"},
+        {"field": 7},
+        {"field": ""},
+        None,
+    ],
 )
 def test_what_was_sent_or_is_no_field_of_the_body_is_not_asked_for(answer: Any) -> None:
     assert asked(answer, {"name": "x"}) == []

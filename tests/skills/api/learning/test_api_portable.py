@@ -3,7 +3,7 @@
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.skills.api.small_service import contract, does, in_path, operation, record, told
 
@@ -36,11 +36,13 @@ DRAFTS = st.builds(
 )
 
 
+@settings(max_examples=50)
 @given(DRAFTS)
 def test_a_draft_comes_back_as_it_was(draft: Draft) -> None:
     assert unpack_draft(json.loads(json.dumps(pack_draft(draft))), CONTRACT) == draft
 
 
+@settings(max_examples=50)
 @given(DRAFTS, st.binary(max_size=50), st.sampled_from([200, 404, None]))
 def test_an_exchange_comes_back_without_what_carries_credentials(draft: Draft, body: bytes, status: int | None) -> None:
     headers = (("Content-Type", "text/plain"), ("Set-Cookie", "session=secret"), ("ETag", '"1"'))

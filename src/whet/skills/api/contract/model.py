@@ -97,6 +97,7 @@ class Contract:
     document: Mapping[str, Json]  # the normalised document, in which every $ref points
     security_schemes: Mapping[str, SecurityScheme]
     notes: tuple[str, ...] = ()  # what was left out or repaired, as sentences
+    given: Mapping[str, Json] = field(default_factory=dict)  # the document as it was read, to be read again
 
     def operation(self, operation_id: str) -> Operation | None:
         return next((one for one in self.operations if one.id == operation_id), None)

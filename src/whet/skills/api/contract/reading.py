@@ -67,6 +67,7 @@ def _contract(source: Source, name: str, notes: Notes) -> Contract:
         document={"components": {"schemas": source.normaliser.schemas}},
         security_schemes=known,
         notes=notes.sentences(),
+        given=source.document,
     )
 
 

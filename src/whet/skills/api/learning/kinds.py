@@ -17,6 +17,7 @@ _DRAWN_FOR = 8  # turns: draws are dear, and beliefs change little between two t
 _KEPT_TRIES = 4.0
 _NEW_CAUSE = (1.0, 3.0)  # chance that one more failure of an operation that failed before has another cause
 _STATUS_WORTH, _FAULT_WORTH = 0.7, 1.0
+_FAILURE = 500
 
 
 class Kinds:
@@ -36,6 +37,7 @@ class Kinds:
         self._causes = list(_NEW_CAUSE)
         self._drawn: np.ndarray | None = None
         self._turns = 0
+        self.column(_FAILURE)  # hoped for before it was ever seen: else nothing would be tried where all is well
 
     def column(self, status: int | None) -> int:
         """A place for each status; past a bound, all that follow share the last."""

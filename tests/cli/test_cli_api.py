@@ -1,0 +1,192 @@
+"""`whet api` as people start it, against services that really listen."""
+
+import gc
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree as ET
+from pathlib import Path
+
+import pytest
+from tests.cli.api_services import DESK, Desk, api, api_process, changed, told
+from tests.cli.command_line import environment
+from tests.skills.api.small_service import document, does, served
+from tests.tools.http.scripted import free_port
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "desk"\nversion = "1"\n')
+    return tmp_path
+
+
+def test_help_says_what_it_does_and_warns() -> None:
+    code, out, _ = api(Path.cwd(), "--help")
+    assert code == 0
+    assert "OpenAPI" in out
+    assert "changes real data" in out
+    for option in ("--url", "--requests", "--minutes", "--header", "--auth", "--only", "--exclude", "--safe", "--rate",
+                   "--seed", "--write-tests", "--junit", "--sarif", "--fresh"):  # fmt: skip
+        assert option in out
+
+
+class TestBadInput:
+    def refused(self, project: Path, *arguments: str) -> str:
+        code, out, err = api(project, *arguments)
+        assert code == 2
+        assert "Traceback" not in err
+        assert out == ""
+        return " ".join(err.split())
+
+    def test_not_an_address(self, project: Path) -> None:
+        assert "http://127.0.0.1:8000" in self.refused(project, "http://h:x/openapi.json")
+        assert "http://127.0.0.1:8000" in self.refused(project, "http://a..b/openapi.json")
+
+    def test_a_file_that_is_not_there(self, project: Path) -> None:
+        assert "openapi.yaml" in self.refused(project, "openapi.yaml", "--url", "http://127.0.0.1:1")
+
+    def test_a_file_without_a_service(self, project: Path) -> None:
+        (project / "openapi.json").write_text(json.dumps(DESK))
+        assert "Add --url" in self.refused(project, str(project / "openapi.json"))
+
+    def test_nothing_listens(self, project: Path) -> None:
+        (project / "openapi.json").write_text(json.dumps(DESK))
+        place = f"http://127.0.0.1:{free_port()}"
+        code, out, err = api_process(project, f"{place}/openapi.json")
+        assert (code, out) == (2, "")
+        assert "Is the service running?" in err
+        assert "Start the service" in self.refused(project, str(project / "openapi.json"), "--url", place)
+
+    def test_not_an_openapi_document(self, project: Path) -> None:
+        with served(lambda _: (200, {"hello": "world"})) as small:
+            assert "openapi" in self.refused(project, f"{small.url}/hello").lower()
+
+    def test_no_document_anywhere(self, project: Path) -> None:
+        with served(lambda _: (404, {})) as small:
+            assert "usual places" in self.refused(project, small.url)
+            assert "browser" in self.refused(project, f"{small.url}/there")
+
+    def test_nothing_in_scope(self, project: Path) -> None:
+        with served(Desk(), DESK) as small:
+            assert "--only" in self.refused(project, small.url, "--only", "/nowhere")
+            assert small.heard == []
+
+    @pytest.mark.parametrize(
+        ("arguments", "remedy"),
+        [
+            (("--auth", "digest:x"), "bearer:TOKEN"),
+            (("--auth", "bearer:env:WHET_NOT_SET"), "export WHET_NOT_SET"),
+            (("--header", "no colon"), "X-Tenant: a"),
+            (("--requests", "0"), "--requests"),
+            (("--rate", "0"), "--rate"),
+        ],
+    )
+    def test_options(self, project: Path, arguments: tuple[str, str], remedy: str) -> None:
+        assert remedy in self.refused(project, "http://127.0.0.1:1", *arguments)
+
+
+def test_a_faulty_service_is_exit_1_and_every_form_of_the_report_is_written(project: Path) -> None:
+    with served(Desk(), DESK) as small:
+        code, out, err = api_process(
+            project, small.url, "--requests", "150", "--seed", "1", "--write-tests", "tests/api",
+            "--junit", "junit.xml", "--sarif", "api.sarif",
+        )  # fmt: skip
+        assert code == 1, err
+        assert "server error" in out
+        assert "curl" in out
+        assert "Desk" in err
+        assert "Desk" in (project / ".whet" / "api.html").read_text()
+        assert ET.parse(project / "junit.xml").getroot() is not None  # noqa: S314 - our own
+        assert json.loads((project / "api.sarif").read_text())["version"] == "2.1.0"
+        ran = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:whet", "tests/api"],
+            cwd=project, env=environment(), capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+        assert ran.returncode == 1, ran.stdout + ran.stderr
+        assert "passed" not in ran.stdout.splitlines()[-1]
+
+
+def test_written_tests_pass_when_it_is_fixed(project: Path) -> None:
+    """On a service started anew: what the tests need they make themselves."""
+    desk = Desk()
+    with served(desk, DESK) as small:
+        api(project, small.url, "--requests", "150", "--seed", "1", "--write-tests", "tests/api")
+        desk.broken = False
+        desk.notes.clear()
+        ran = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:whet", "tests/api"],
+            cwd=project, env=environment(), capture_output=True, text=True, check=False, timeout=60,
+        )  # fmt: skip
+    assert ran.returncode == 0, ran.stdout
+
+
+def test_a_healthy_service_is_exit_0(project: Path) -> None:
+    with served(Desk(broken=False), DESK) as small:
+        code, report = told(project, small.url, "--requests", "150", "--seed", "1")
+    gc.collect()  # a connection left open would be an error now
+    assert code == 0
+    assert report["faults"] == []
+    assert report["headline"] == "Nothing wrong was found."
+
+
+def test_findings_can_be_made_not_to_fail(project: Path) -> None:
+    with served(Desk(), DESK) as small:
+        code, report = told(project, small.url, "--requests", "100", "--seed", "1", "--fail-on", "never")
+    assert code == 0
+    assert report["faults"]
+
+
+def test_the_json_says_everything_by_number(project: Path) -> None:
+    with served(Desk(), DESK) as small:
+        _, report = told(project, small.url, "--requests", "120", "--seed", "5")
+    assert report["schema_version"] == 1
+    assert (report["seed"], report["budget_requests"], report["interrupted"]) == (5, 120, False)
+    assert report["requests"] == len(small.heard) <= 120
+    assert {one["id"] for one in report["operations"]} == {
+        "GET /notes", "POST /notes", "GET /notes/{id}", "DELETE /notes/{id}",
+    }  # fmt: skip
+    fault = next(one for one in report["faults"] if one["kind"] == "server-error")
+    assert fault["confirmed"]
+    assert [step["operation"] for step in fault["steps"]] == ["POST /notes", "GET /notes/{id}"]
+    assert fault["standing"] == "new"
+
+
+def test_the_second_run_says_what_is_known_what_is_fixed_and_what_changed(project: Path) -> None:
+    """The service is another process by then, with other ids, at another port."""
+    with served(Desk(first=1000), DESK) as small:
+        told(project, small.url, "--requests", "120", "--seed", "1")
+    with served(Desk(first=5000), DESK) as small:
+        _, second = told(project, small.url, "--requests", "120", "--seed", "2")
+    fault = next(one for one in second["faults"] if one["kind"] == "server-error")
+    assert (second["earlier_runs"], fault["standing"]) == (1, "known")
+    after = changed({"/notes": {"post": DESK["paths"]["/notes"]["post"]}, "/tags": {"get": does("200")}})
+    with served(Desk(broken=False, first=9000), after) as small:
+        code, out, err = api(project, small.url, "--requests", "120", "--seed", "3")
+    assert code == 0 or "server error" not in out
+    assert "starting from what 2 runs learned" in err
+    assert "fixed" in out
+    assert "Breaking changes of the contract" in out
+    assert "GET /notes" in out
+
+
+def test_fresh_forgets(project: Path) -> None:
+    with served(Desk(), DESK) as small:
+        told(project, small.url, "--requests", "60")
+        _, again = told(project, small.url, "--requests", "60", "--fresh")
+    assert again["earlier_runs"] == 0
+
+
+def test_a_header_as_plain_as_true_does_not_spoil_what_is_kept(project: Path) -> None:
+    with served(Desk(), DESK) as small:
+        for header in ("X-Debug: true", "X-Mode: null", "X-Kind: server-error"):
+            told(project, small.url, "--requests", "60", "--header", header)
+        _, report = told(project, small.url, "--requests", "60")
+    assert report["earlier_runs"] == 3
+
+
+def test_a_file_with_an_address_and_a_base_path(project: Path) -> None:
+    made = document({"/ping": {"get": does("200")}}, servers=[{"url": "http://elsewhere.invalid/v9"}])
+    (project / "openapi.json").write_text(json.dumps(made))
+    with served(lambda _: (200, {})) as small:
+        told(project, "openapi.json", "--url", f"{small.url}/base", "--requests", "5")
+    assert {one.path for one in small.heard} == {"/base/ping"}
