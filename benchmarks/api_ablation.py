@@ -7,9 +7,12 @@ equal number of requests, a fresh service for every run. Counted from the exchan
 import argparse
 import json
 import statistics
+import sys
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # started as a script, only its folder is on the path
 
 from examples.api.running import running
 

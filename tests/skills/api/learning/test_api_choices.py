@@ -22,6 +22,7 @@ from whet.skills.api.explorer import Explorer, Learned
 from whet.skills.api.learning.dependencies import Dependencies, Edge
 from whet.skills.api.learning.drafting import Drafting, Made
 from whet.skills.api.learning.entities import Entities
+from whet.skills.api.learning.readiness import Readiness
 from whet.skills.api.learning.sources import Sources
 from whet.skills.api.learning.supply import Supply
 from whet.skills.api.values.slots import Slot, Source
@@ -248,6 +249,24 @@ class TestSupply:
 
 
 class TestReadiness:
+    def test_an_operation_is_ready_when_what_its_path_names_lives(self) -> None:
+        rng = random.Random(0)
+        entities = Entities(rng)
+        readiness = Readiness(FORUM.operations, entities, Dependencies(rng, entities))
+        make, post = operation(FORUM, "POST /boards"), operation(FORUM, "POST /boards/{board_id}/posts")
+        read = operation(FORUM, "GET /boards/{board_id}/posts/{post_id}")
+        assert [readiness.ready(one) for one in (make, post, read)] == [True, False, False]
+        entities.take_in(told(make, 201, {"id": 1}))
+        assert [readiness.ready(one) for one in (make, post, read)] == [True, True, False]
+        entities.take_in(told(post, 201, {"id": 5}, path={"board_id": 1}))
+        assert readiness.ready(read)
+
+    def test_a_put_needs_only_what_is_above_it(self) -> None:
+        rng = random.Random(0)
+        entities = Entities(rng)
+        made = contract({"/pages/{name}": {"put": does("200", parameters=(in_path("name", "string"),))}})
+        assert Readiness(made.operations, entities, Dependencies(rng, entities)).ready(made.operations[0])
+
     def test_what_needs_a_parent_waits_for_one(self) -> None:
         """The first request is one that needs nothing; the leaf is not tried before the branch has worked."""
         for seed in range(5):

@@ -37,6 +37,7 @@ class Kinds:
         self._causes = list(_NEW_CAUSE)
         self._drawn: np.ndarray | None = None
         self._turns = 0
+        self._news, self._for_seen = np.zeros((0, 0)), -1
         self.column(_FAILURE)  # hoped for before it was ever seen: else nothing would be tried where all is well
 
     def column(self, status: int | None) -> int:
@@ -52,17 +53,26 @@ class Kinds:
         if seen_before and (status is None or status >= 500):
             self._causes[0 if new_cause else 1] += 1
 
-    def expected(self, method: np.ndarray, unseen: np.ndarray) -> np.ndarray:
-        """Expected news of every kind on every operation: `unseen` says which statuses each has not shown yet."""
-        if self._drawn is None or self._turns % _DRAWN_FOR == 0:
+    def expected(self, method: np.ndarray, unseen: np.ndarray, seen: int) -> np.ndarray:
+        """Expected news of every kind on every operation: `unseen` says which statuses each has not shown yet.
+
+        `seen` counts what was shown: while it is the same and nothing is drawn anew, so is the answer.
+        """
+        fresh = self._drawn is None or self._turns % _DRAWN_FOR == 0
+        if fresh:
             self._drawn = self._draw()
         self._turns += 1
+        if fresh or seen != self._for_seen:
+            self._news, self._for_seen = self._expected(method, unseen), seen
+        return self._news
+
+    def _expected(self, method: np.ndarray, unseen: np.ndarray) -> np.ndarray:
         again = self._causes[0] / sum(self._causes)
         used = len(self._statuses)
         worth, unseen = self._worth[:used], unseen[:, :used]
         value = worth * np.where(worth == _FAULT_WORTH, np.maximum(unseen, again), unseen)
         news = np.empty((len(method), len(self.names)))
-        for number, chances in enumerate(self._drawn):
+        for number, chances in enumerate(self._drawn if self._drawn is not None else ()):
             rows = method == number
             news[rows] = value[rows] @ chances[:, :used].T
         return news

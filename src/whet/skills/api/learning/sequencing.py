@@ -55,7 +55,7 @@ class Sequencing:
         self.again_tries, self.again_news, self.credited = np.zeros(count), np.zeros(count), np.zeros(count)
         self.mutated_news, self.mutated_tries = np.zeros(count), np.zeros(count)
         self._weight = np.ones((count, len(self.kinds.names)))  # 0 where a kind has no place
-        self._unseen = np.ones((count, MOST_STATUSES))
+        self._unseen, self._seen = np.ones((count, MOST_STATUSES)), 0
 
     def next(self, ready: Asked, waits: Asked) -> Step:
         """`ready`: what it needs is known to exist; `waits`: better after others (it deletes what they need)."""
@@ -71,7 +71,9 @@ class Sequencing:
     def saw(self, operation_id: str, status: int | None) -> None:
         """This operation gave this answer, whatever asked for it."""
         if operation_id in self._place:
-            self._unseen[self._place[operation_id], self.kinds.column(status)] = 0.0
+            at, column = self._place[operation_id], self.kinds.column(status)
+            self._seen += int(self._unseen[at, column])
+            self._unseen[at, column] = 0.0
 
     def tell(self, step: Step, status: int | None, news: News) -> None:
         """What came of a step; before `saw` of the same answer."""
@@ -149,7 +151,7 @@ class Sequencing:
 
     def _mutated_worth(self) -> tuple[np.ndarray, np.ndarray]:
         """Per operation: the worth of its best mutation, and which that is."""
-        drawn = self.kinds.expected(self._method, self._unseen) * self._weight
+        drawn = self.kinds.expected(self._method, self._unseen, self._seen) * self._weight
         best = np.argmax(drawn, axis=1)
         misses = np.maximum(self.mutated_tries - self.mutated_news, 0)
         own = self._rng.beta(_OWN_PRIOR[0] + self.mutated_news, _OWN_PRIOR[1] + _MISS * misses)
