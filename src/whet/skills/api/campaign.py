@@ -1,7 +1,7 @@
 """One run of `whet api`: known faults first, then exploring, then making what was found sure and small."""
 
 import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
@@ -12,6 +12,7 @@ from whet.skills.api.explorer import Explorer, Seen
 from whet.skills.api.faults import Fault, Kind, Suspicion
 from whet.skills.api.oracles.causes import root
 from whet.skills.api.oracles.confirming import Confirming
+from whet.skills.api.oracles.symptoms import cut_before_the_answer
 from whet.skills.api.service import Service
 from whet.skills.api.settled import is_fixed
 
@@ -79,7 +80,7 @@ class Campaign:
         self.not_retested = list(known)  # until they were
         self.curve: list[tuple[int, int, int]] = []
         self.notes: list[str] = []
-        self._last: Exchange | None = None
+        self._replayed: deque[Exchange] = deque(maxlen=_FEWEST)  # while a known fault is looked at
 
     @property
     def seconds(self) -> float:
@@ -116,7 +117,7 @@ class Campaign:
         one.told = True
         if fault.confirmed or fault.suspicion.kind is not Kind.CRASH or self._gone:
             self.faults.append(fault)
-        else:
+        elif one.steps[-1].response.status is None:
             cut = one.steps[-1]
             self.notes.append(f"The connection was cut at request {cut.number} ({cut.operation.id}), but not again.")
 
@@ -140,7 +141,8 @@ class Campaign:
         """For everything but exploring: counted in the same budget."""
         if self._gone or self._spent(1.0):
             raise Over
-        exchange = self._last = self._service.send(draft)
+        exchange = self._service.send(draft, fresh=True)  # so that a cut connection is no accident
+        self._replayed.append(exchange)
         self._count(exchange)
         self._heal(exchange)
         return exchange
@@ -150,15 +152,22 @@ class Campaign:
         for fault in list(self.not_retested):
             if fault.suspicion.kind is Kind.CRASH or not self._in_scope(fault) or self._spent(_FOR_KNOWN):
                 continue
+            self._replayed.clear()
             again = self._confirming.confirm(fault.suspicion, fault.steps, self.send, requests=_FEWEST)
             self._explorer.forget_writes()
             if again.confirmed:
                 self._suspect(again.suspicion, again.steps)
-            elif fault.confirmed and is_fixed(fault.suspicion.kind, fault.steps[-1], self._last):
+            elif fault.confirmed and self._is_fixed(fault):
                 self.fixed.append(fault)
             else:
                 continue
             self.not_retested.remove(fault)
+
+    def _is_fixed(self, fault: Fault) -> bool:
+        """By any of the replays: the last one may have gone without the steps that make what it needs."""
+        proof = fault.steps[-1]
+        seen = [one for one in self._replayed if one.operation.id == proof.operation.id]
+        return any(is_fixed(fault.suspicion.kind, proof, one) for one in seen)
 
     def _in_scope(self, fault: Fault) -> bool:
         return all(step.operation.id in self._scope for step in fault.steps)
@@ -173,6 +182,9 @@ class Campaign:
 
     def _take_in(self, seen: Seen) -> None:
         self._count(seen.exchange)
+        cut = cut_before_the_answer(seen.exchange)
+        if cut is not None:
+            self._suspect(cut, (*seen.story, seen.exchange))
         for suspicion in seen.suspicions:
             evidence = self._explorer.evidence(suspicion)
             self._suspect(suspicion, (*seen.story, *evidence, seen.exchange))

@@ -182,6 +182,8 @@ class Explorer:
 
     def _judged(self, exchange: Exchange, used: list[Entity]) -> Seen:
         """`used`: what the request was built on."""
+        if exchange.response.resent:
+            self._semantics.forget()  # it may have been another process that answered
         suspicions = (*self.judge.judge(exchange), *self._semantics.judge(exchange))
         # A probe rests on what led here: without that, what it shows could not be shown again.
         about = Entity(collection_of(exchange.operation.path), {}, {}, (*told(used), exchange))
@@ -222,9 +224,9 @@ class Explorer:
         """All values share in a success; a refusal counts against those it is about."""
         guilty = made.sources if exchange.ok else {p: made.sources[p] for p in blamed(exchange, made.sources)}
         self.sources.tell(exchange.operation.id, guilty, float(exchange.ok), weight(exchange))
-        in_path = [where for where in made.taken if where.startswith("path.")]
-        if in_path and (exchange.ok or not any(where in guilty for where in in_path)):
-            self.sources.tell_path(exchange.operation.id, True, float(exchange.ok))
+        if exchange.ok or any(where.startswith("path.") for where in guilty):
+            known = any(where.startswith("path.") for where in made.taken)
+            self.sources.tell_path(exchange.operation.id, known, float(exchange.ok))
         for where, taken in made.taken.items():
             self._learn_taken(taken, exchange, where in guilty)
 

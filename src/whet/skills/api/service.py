@@ -32,11 +32,11 @@ class Service:
         self._free_at = 0.0
         self.requests = 0
 
-    def send(self, draft: Draft) -> Exchange:
+    def send(self, draft: Draft, fresh: bool = False) -> Exchange:
         self._keep_pace()
         self.requests += 1
         request = self.access.dress(self._with_headers(write(draft, self._base_path)), draft.credentials)
-        exchange = Exchange(self.requests, draft, request, self._client.send(request))
+        exchange = Exchange(self.requests, draft, request, self._client.send(request, fresh))
         self._heed(exchange)
         return exchange
 

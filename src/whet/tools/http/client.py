@@ -9,6 +9,7 @@ import socket
 import ssl
 import time
 from contextlib import suppress
+from dataclasses import replace
 from types import TracebackType
 from typing import Self
 
@@ -47,12 +48,14 @@ class Client:
             self._connection.close()
             self._connection = None
 
-    def send(self, request: Request) -> Response:
-        """What came back. A kept connection that turns out to be cut is opened anew, once.
+    def send(self, request: Request, fresh: bool = False) -> Response:
+        """What came back. A kept connection that turns out to be cut is opened anew, once, and the answer says so.
 
-        Services close connections that rested, and after some refusals, just as we speak: that is no crash. What
-        does crash the service does so again.
+        Services close connections that rested, and after some refusals, just as we speak: that looks like a crash. On a
+        `fresh` connection the two can be told apart.
         """
+        if fresh:
+            self.close()
         started = time.monotonic()
         kept = self._connection is not None
         try:
@@ -64,7 +67,7 @@ class Client:
         except (TimeoutError, OSError, http.client.HTTPException) as error:
             self.close()
             return _silent(_why(error), started)
-        return self._again(request)
+        return replace(self._again(request), resent=True)
 
     def _again(self, request: Request) -> Response:
         started = time.monotonic()

@@ -29,6 +29,7 @@ class Response:
     whole: bool = True
     seconds: float = 0.0
     silence: Silence | None = None
+    resent: bool = False  # a kept connection was cut before the answer, and the request sent again on a new one
 
     def header(self, name: str) -> str | None:
         return next(self.all_headers(name), None)

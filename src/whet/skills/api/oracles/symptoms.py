@@ -91,11 +91,21 @@ def _silences(exchange: Exchange) -> Iterator[Suspicion]:
             exchange, Kind.TIMEOUT, "no answer in time", "does not answer", f"Nothing came within {seconds:.1f} s."
         )
     elif silence == "dropped" and not _large(exchange):
-        detail = f"The connection was cut after {seconds:.1f} s, before an answer."
-        yield suspicion(exchange, Kind.CRASH, "connection dropped", "cuts the connection", detail)
+        yield _cut(exchange, f"The connection was cut after {seconds:.1f} s, before an answer.")
     elif silence == "garbled":
         detail = "What came back could not be read as an HTTP answer."
         yield suspicion(exchange, Kind.CRASH, "not HTTP", "answers something that is not HTTP", detail)
+
+
+def cut_before_the_answer(exchange: Exchange) -> Suspicion | None:
+    """A kept connection was cut, and the request answered on a new one: a crash that was mended quickly, or nothing."""
+    if not exchange.response.resent or exchange.response.status is None or _large(exchange):
+        return None
+    return _cut(exchange, "The connection was cut before an answer.")
+
+
+def _cut(exchange: Exchange, detail: str) -> Suspicion:
+    return suspicion(exchange, Kind.CRASH, "connection dropped", "cuts the connection", detail)
 
 
 def _streams(exchange: Exchange) -> bool:
