@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from statistics import stdev
 from typing import Any
 
 ROOT = Path(__file__).parents[1]
@@ -69,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("histories", type=Path, nargs="*", metavar="HISTORY.csv.gz")
     parser.add_argument("--json", type=Path, metavar="OUT", help="write every figure here")
-    parser.add_argument("--seeds", type=_positive, default=3, help="how often each history is replayed (3)")
+    parser.add_argument("--seeds", type=_positive, default=6, help="how often each history is replayed (6)")
     parser.add_argument("--feedback", choices=tuple(FEEDBACK), default="both", help="what is learned from (both)")
     parser.add_argument("--docs", action="store_true", help="renew docs/ordering.md and its chart")
     return parser
@@ -104,18 +105,19 @@ def score(history: History, seeds: int, feedback: Sequence[Feedback]) -> dict[st
         "methods": {},
         "first_failures": {},
         "budget_feedback": {},
+        "deviations": {},
     }
     if not history.failing:
         return told | {"selection": None, "reranking": None}
     if "full" in feedback:
         replays = _replayed(history, seeds, "full")
-        told["methods"] = _rows(replays)
-        told["first_failures"] = _rows(replays, first) if first else {}
+        _tell(told, "methods", replays)
+        if first:
+            _tell(told, "first_failures", replays, first)
     if "budget" in feedback:
-        replays = _replayed(history, seeds, "budget")
-        told["budget_feedback"] = _rows(replays)
+        _tell(told, "budget_feedback", _replayed(history, seeds, "budget"))
     _progress(history, "selection and re-ranking")
-    return told | {"selection": selection(history), "reranking": reranking(history)}
+    return told | {"selection": selection(history, seeds), "reranking": reranking(history)}
 
 
 def _replayed(history: History, seeds: int, feedback: Feedback) -> dict[str, list[Replay]]:
@@ -127,14 +129,26 @@ def _replayed(history: History, seeds: int, feedback: Feedback) -> dict[str, lis
     return replays
 
 
-def _rows(replays: Mapping[str, Sequence[Replay]], cycles: frozenset[int] | None = None) -> dict[str, Any]:
-    rows = {name: _means(runs, cycles) for name, runs in replays.items()}
+def _tell(
+    told: dict[str, Any], part: str, replays: Mapping[str, Sequence[Replay]], cycles: frozenset[int] | None = None
+) -> None:
+    told[part] = _with_ours({name: _means(runs, cycles) for name, runs in replays.items()})
+    told["deviations"][part] = _with_ours({name: _deviations(runs, cycles) for name, runs in replays.items()})
+
+
+def _with_ours(rows: dict[str, dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return {OURS: rows[BUDGETED] | {key: rows[WHOLE][key] for key in SECONDS_COUNT}, **rows}
 
 
-def _means(replays: Sequence[Replay], cycles: frozenset[int] | None = None) -> dict[str, float]:
+def _means(replays: Sequence[Replay], cycles: frozenset[int] | None) -> dict[str, float]:
     means = average([mean for run in replays if (mean := run.mean(cycles)) is not None]) or {}
     return means | {"ms_per_cycle": sum(run.ms_per_cycle for run in replays) / len(replays)}
+
+
+def _deviations(replays: Sequence[Replay], cycles: frozenset[int] | None) -> dict[str, float | None]:
+    """Of one replay; None where there is only one."""
+    means = [mean for run in replays if (mean := run.mean(cycles)) is not None]
+    return {key: stdev(mean[key] for mean in means) if len(means) > 1 else None for key in means[0]}
 
 
 def _progress(history: History, what: str) -> None:

@@ -11,6 +11,7 @@ from benchmarks.ordering_report import (
     Measure,
     Rows,
     best,
+    deviations_told,
     figure,
     not_beaten,
     reranking_told,
@@ -34,6 +35,7 @@ def markdown(told: Mapping[str, Any]) -> str:
         if having:
             lines += ["", f"### {title}", *_side_by_side(having, key, cycles)]
             lines += ["", "What we do not beat yet:", *_lacking(having, key)]
+            lines += ["", "Standard deviation between replays:", *_deviations(having, key)]
     return "\n".join([*lines, "", "### Selection", *_selections(scored), "", "### Re-ranking", *_rerankings(scored)])
 
 
@@ -55,6 +57,10 @@ def _bold(name: str, rows: Rows, measure: Measure) -> str:
 def _lacking(datasets: Sequence[Mapping[str, Any]], key: str) -> list[str]:
     lines = [f"- {d['name']}, {text}" for d in datasets for text in sentences(d[key], not_beaten(d[key]))]
     return ["", *(lines or ["- nothing in this table."])]
+
+
+def _deviations(datasets: Sequence[Mapping[str, Any]], key: str) -> list[str]:
+    return ["", *(f"- {d['name']}: {deviations_told(d['deviations'][key])}" for d in datasets)]
 
 
 def _selections(datasets: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 Rows = Mapping[str, Mapping[str, float]]
 OURS, HINDSIGHT = "whet", "optimal"
 BUDGETED, WHOLE = "whet_within_budget", "whet_whole_run"  # the two orders that `whet` is made of
+DEVIATING = (OURS, "decay")
 NO_RIVAL = (OURS, BUDGETED, WHOLE, HINDSIGHT)
 
 
@@ -55,8 +56,10 @@ def told_plainly(dataset: Mapping[str, Any]) -> str:
     lines = [f"\n{dataset['name']}: {_extent(dataset)}"]
     if not dataset["failing_cycles"]:
         return "\n".join([*lines, "  no cycle failed: every order is as good as any other, nothing is scored"])
-    for title, rows in _parts(dataset):
+    for title, key in _parts(dataset):
+        rows = dataset[key]
         lines += ["", f"  {title}", *_table(rows), *_left_to_beat(rows)]
+        lines += [f"  between replays: {deviations_told(dataset['deviations'][key])}"]
     lines += ["", "  " + selection_told(dataset["selection"]), "  " + reranking_told(dataset["reranking"])]
     return "\n".join(lines)
 
@@ -68,13 +71,13 @@ def _extent(dataset: Mapping[str, Any]) -> str:
     )
 
 
-def _parts(dataset: Mapping[str, Any]) -> list[tuple[str, Rows]]:
+def _parts(dataset: Mapping[str, Any]) -> list[tuple[str, str]]:
     parts = (
-        (f"learning from everything ({dataset['failing_cycles']} failing cycles; * best)", dataset["methods"]),
-        (f"where no failing test had failed before ({dataset['first_failure_cycles']})", dataset["first_failures"]),
-        ("learning only from what ran within half the time", dataset["budget_feedback"]),
+        (f"learning from everything ({dataset['failing_cycles']} failing cycles; * best)", "methods"),
+        (f"where no failing test had failed before ({dataset['first_failure_cycles']})", "first_failures"),
+        ("learning only from what ran within half the time", "budget_feedback"),
     )
-    return [(title, rows) for title, rows in parts if rows]
+    return [(title, key) for title, key in parts if dataset[key]]
 
 
 def _table(rows: Rows) -> list[str]:
@@ -110,13 +113,31 @@ def sentences(rows: Rows, lacking: Mapping[str, Sequence[str]]) -> list[str]:
 
 def selection_told(told: Mapping[str, Any]) -> str:
     return (
-        f"selection: promised risk {told['promised_risk']:.0%}; missed {told['missed_cycles']} of "
-        f"{told['failing_cycles']} failing cycles ({percent(told['miss_rate'])}; of the "
-        f"{told['failing_cycles_selected']} not run whole {percent(told['miss_rate_of_selections'])}), "
+        f"selection: promised risk {told['promised_risk']:.0%}; missed {count(told['missed_cycles'])} of "
+        f"{count(told['failing_cycles'])} failing cycles ({percent(told['miss_rate'])}; of the "
+        f"{count(told['failing_cycles_selected'])} not run whole {percent(told['miss_rate_of_selections'])}), "
         f"{percent(told['missed_executions_share'])} of failing executions; {percent(told['time_saved'])} of the time "
-        f"saved; {told['full_runs']:,} of {told['cycles']:,} cycles ran whole "
-        f"({told['full_runs_without_promise']:,} because nothing less kept the promise)"
+        f"saved; {count(told['full_runs'])} of {count(told['cycles'])} cycles ran whole "
+        f"({count(told['full_runs_without_promise'])} because nothing less kept the promise); by replay "
+        f"{span(told['spread']['miss_rate'])} missed, {span(told['spread']['time_saved'])} saved"
     )
+
+
+def count(mean: float) -> str:
+    return f"{mean:,.1f}".removesuffix(".0")
+
+
+def span(ends: Sequence[float] | None) -> str:
+    return "unknown" if ends is None else f"{percent(ends[0])} to {percent(ends[1])}"
+
+
+def deviations_told(rows: Mapping[str, Mapping[str, float | None]]) -> str:
+    """How much a measure differs between replays: what is less than this says nothing."""
+    return "; ".join(f"{name} " + " / ".join(_deviation(rows[name][m.key]) for m in MEASURES) for name in DEVIATING)
+
+
+def _deviation(value: float | None) -> str:
+    return "unknown" if value is None else f"± {figure(value)}"
 
 
 def percent(share: float | None) -> str:

@@ -117,18 +117,36 @@ def test_runs_in_which_orders_do_not_differ_say_nothing_about_the_experts() -> N
 
 def test_the_promise_counts_whole_failing_runs_of_enough_tests_alone() -> None:
     orderer = taught(["fppppp", "pppppp", "ssssss", "fpppp"])
-    assert len(orderer.promise.shares) == 1
-    orderer.learn(sheet("fppppp", complete=False))
-    assert len(orderer.promise.shares) == 1
+    assert orderer.promise.failing_runs == 1
+    orderer.learn(sheet("fppppp", complete=False))  # what was asked for by name, say: nothing was left out
+    assert (orderer.promise.failing_runs, orderer.promise.selections) == (1, 0)
+
+
+def test_the_promise_counts_a_failure_once_and_its_repetitions_as_such() -> None:
+    orderer = taught(["fppppp", "fppppp", "ffpppp", "pppppp", "fppppp", "pfpppp"])
+    assert [incident.runs for incident in orderer.promise.incidents] == [3, 1, 1]
+
+
+def test_selections_count_until_a_whole_run_of_enough_tests() -> None:
+    orderer = taught(["fppppp"])
+    for row in ("fpppp-", "ppppp-", "pppp-"):  # the last is of too few tests
+        orderer.learn(sheet(row, complete=False))
+    orderer.learn(sheet("ppppp"))
+    assert (orderer.promise.failing_runs, orderer.promise.selections) == (2, 2)
+    orderer.learn(sheet("pppppp"))
+    assert orderer.promise.selections == 0
+    orderer.learn(sheet("ppppp-", complete=False))
+    orderer.learn(sheet("pppppf"))
+    assert orderer.promise.incidents[-1].stands_for == 2
 
 
 def test_the_promise_goes_by_the_order_that_was_given() -> None:
-    orderer = taught(["pppppppf"] * 20)
-    for row in ("pppppppf", "fppppppp"):
+    orderer = taught(["pppppppf"] * 20 + ["pppppppp"])
+    for row in ("fppppppp", "ppfppppp"):
         given = order(orderer, names(8), goal=Goal.BUDGET)
         failing = names(8)[row.index("f")]
         orderer.learn(sheet(row))
-        assert orderer.promise.shares[-1] == (given.index(failing) + 1) / 8
+        assert orderer.promise.incidents[-1].share == (given.index(failing) + 1) / 8
 
 
 def test_skipped_tests_did_not_run() -> None:

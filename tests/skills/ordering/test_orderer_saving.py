@@ -12,6 +12,7 @@ from tests.skills.ordering.made_sheets import HISTORIES, QUESTIONS, learned, qui
 
 from whet.core.sheets import Sheet
 from whet.skills.ordering import Orderer
+from whet.skills.ordering.saving import VERSION
 
 STATE = learned(sheet(outcomes, code_version="one") for outcomes in ("pfpppp", "pppppp", "fppppf", "sfppps")).dump()
 
@@ -33,6 +34,18 @@ def test_a_loaded_one_goes_on_as_the_one_that_was_saved(
         question[0][:1], [], question[0]
     )
     assert loaded.dump() == orderer.dump()
+
+
+def test_the_promise_is_kept_with_all_it_counts() -> None:
+    orderer = learned(
+        [sheet("pppppf"), sheet("pppppf"), sheet("p-pppf", complete=False), sheet("p-pppp", complete=False)]
+    )
+    loaded = Orderer.load(orderer.dump())
+    for one in (orderer, loaded):
+        assert (one.promise.failing_runs, one.promise.selections) == (3, 2)
+        one.learn(sheet("pfpppp"))
+    assert loaded.promise.incidents == orderer.promise.incidents
+    assert loaded.promise.incidents[-1].stands_for == 3
 
 
 @unhurried
@@ -94,12 +107,13 @@ def test_the_state_can_be_rewritten() -> None:
 @pytest.mark.parametrize(
     "state",
     [
-        pytest.param(rewritten({"version": 1}), id="an older version"),
-        pytest.param(rewritten({"version": 3}), id="a newer version"),
+        pytest.param(rewritten({"version": VERSION - 1}), id="an older version"),
+        pytest.param(rewritten({"version": VERSION + 1}), id="a newer version"),
         pytest.param(rewritten({"experts": {"whole run": ["coin"]}}), id="other experts"),
         pytest.param(rewritten(["version"]), id="no mapping"),
         pytest.param(rewritten({"tests": ["t0"]}), id="too few tests"),
         pytest.param(rewritten({"versions": []}), id="versions of nothing"),
+        pytest.param(rewritten({"incidents": [[0.5, 1, 1, 1]]}), id="other incidents"),
         pytest.param(rewritten(told=None, column_flakes=None), id="a column is missing"),
         pytest.param(rewritten(told=None, column_luck=np.zeros(6)), id="a column too many"),
         pytest.param(rewritten(told=None, losses_budget=None), id="no losses"),

@@ -96,8 +96,11 @@ class Orderer(Learned):
         ran = np.array([i for i, outcome in enumerate(sheet.outcomes) if outcome not in _NOT_RUN], dtype=np.intp)
         if len(ran):
             self._learn(sheet, ran)
+        left_out = _with_outcome(sheet, LEFT_OUT)
+        if left_out and len(sheet.tests) >= FEWEST_TESTS:
+            self.promise.selected(failed=any(outcome in FAILURES for outcome in sheet.outcomes))
         self.columns.skip(self.columns.meet(_with_outcome(sheet, SKIPPED)))
-        self.columns.pass_over(self.columns.meet(_with_outcome(sheet, LEFT_OUT)))
+        self.columns.pass_over(self.columns.meet(left_out))
         self.sheets += 1
 
     def risk(self, kept: Sequence[str], ranked: Sequence[Ranked]) -> float | None:
@@ -139,24 +142,27 @@ class Orderer(Learned):
         tests = [sheet.tests[i] for i in ran]
         if failed.any():
             if sheet.complete:  # what a selection left out might have failed sooner: it judges nobody
-                self._judge(tests, at, failed, seconds, _nearness(sheet, ran))
+                self._judge(self._view(tests, at, _nearness(sheet, ran)), at, failed, seconds)
             self.hazard.learn(self.columns, at, failed)
+        elif sheet.complete and len(tests) >= FEWEST_TESTS:
+            self.promise.passed()
         self._count_flakes(sheet.code_version, tests, at, failed)
         self.columns.run(at, failed, self.sheets)
         self.columns.time(at, failed, seconds)
         self.company.learn(sorted({test for test, bad in zip(tests, failed.tolist(), strict=True) if bad}))
 
-    def _judge(self, tests: Sequence[str], at: Places, failed: Flags, seconds: Column, near: Column | None) -> None:
+    def _judge(self, seen: experts.View, at: Places, failed: Flags, seconds: Column) -> None:
         """What each expert's order would have been worth, had it ordered this run."""
-        seen = self._view(tests, at, near)
+        if len(at) >= FEWEST_TESTS:
+            first = _order(experts.score(self.expert(Goal.BUDGET, seen), seen))
+            again = bool((self.columns.streak[at[failed]] > 0).any())
+            self.promise.failed(metrics.failure_rank_share(failed[first]), again)
+        if len(at) == 1 or failed.all():
+            return
         real = np.where(np.isnan(seconds), seen.seconds, seconds)
         for goal, hedge in self.hedges.items():
             orders = {name: _order(experts.score(name, seen)) for name, on in experts.awake(goal, seen).items() if on}
-            if goal is Goal.BUDGET and len(tests) >= FEWEST_TESTS:
-                first = orders[self.expert(goal, seen)]
-                self.promise.learn(metrics.failure_rank_share(failed[first]))
-            if len(tests) > 1 and not failed.all():
-                hedge.learn({name: _LOSS[goal](real[order], failed[order]) for name, order in orders.items()})
+            hedge.learn({name: _LOSS[goal](real[order], failed[order]) for name, order in orders.items()})
 
     def _count_flakes(self, code_version: str | None, tests: Sequence[str], at: Places, failed: Flags) -> None:
         """A failure on code on which the test passed right before, or the other way round."""

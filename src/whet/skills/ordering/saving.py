@@ -11,8 +11,9 @@ import numpy as np
 
 from whet.skills.ordering.columns import Column
 from whet.skills.ordering.learned import Learned
+from whet.skills.ordering.promise import Incident, Promise
 
-VERSION = 2
+VERSION = 3
 _DAMAGE = (
     *(OSError, EOFError, KeyError, TypeError, AttributeError, NotImplementedError, RuntimeError, MemoryError),
     *(zipfile.BadZipFile, zlib.error, struct.error),
@@ -30,8 +31,9 @@ def dump(learned: Learned) -> bytes:
         "together": learned.company.together,
         "failures": learned.company.failures,
         "newest": learned.company.newest,
-        "shares": learned.promise.shares,
+        "incidents": learned.promise.incidents,
         "held_risk": learned.promise.held_risk,
+        "selections": learned.promise.selections,
         "versions": learned.versions,
     }
     arrays: dict[str, Any] = {f"column_{name}": column for name, column in learned.columns.arrays().items()}
@@ -66,7 +68,8 @@ def _restore(learned: Learned, arrays: dict[str, Any]) -> None:
         hedge.losses, hedge.gap = _like(hedge.losses, arrays[f"losses_{goal}"]), float(told["gaps"][goal])
     learned.company.together, learned.company.failures = told["together"], told["failures"]
     learned.company.newest = tuple(told["newest"])
-    learned.promise.shares, learned.promise.held_risk = told["shares"], told["held_risk"]
+    incidents = [Incident(*incident) for incident in told["incidents"]]
+    learned.promise = Promise(incidents, told["held_risk"], told["selections"])
     learned.versions = {test: (version, failed) for test, (version, failed) in told["versions"].items()}
     if not set(learned.versions) <= set(learned.columns.place):
         raise ValueError("this state knows versions of tests it does not know")
