@@ -55,9 +55,7 @@ def test_most_of_the_planted_faults_are_found(planted: Visit) -> None:
 
 def test_nothing_is_told_that_was_not_planted(planted: Visit) -> None:
     planted_places = {(fault.kind, fault.operation) for fault in CATALOGUE}
-    planted_places.add(
-        (Kind.SERVER_ERROR, "PUT /loans/{loan_id}/notes/{note_id}")
-    )  # note-nul: the same code
+    planted_places.add((Kind.SERVER_ERROR, "PUT /loans/{loan_id}/notes/{note_id}"))  # note-nul: the same code
     told = {(fault.suspicion.kind, fault.suspicion.operation) for fault in planted.campaign.faults}
     assert told <= planted_places
 
