@@ -16,6 +16,7 @@ from whet.skills.api.learning.novelty import News
 
 _REACH_PRIOR = (2.0, 0.7)  # an operation nobody has reached yet: most can be, if what they need is there
 _REFUSED = 2.0  # how much a refusal counts against one more try: most of what can be reached is reached soon
+_UNREADY_REFUSAL = 0.3
 _REACH_WORTH = 1.3  # reaching an operation is news, and opens what builds on it
 _KNOWN_PRIOR = (8.0, 0.5)  # one that was reached in an earlier run
 _AGAIN_PRIOR = (0.5, 15.0)  # one more valid request to an operation that already worked
@@ -52,6 +53,7 @@ class Sequencing:
         self._rng, self._learn = rng, learn
         count = len(self.operations)
         self.reached, self.refused, self._known = np.zeros(count), np.zeros(count), np.zeros(count, dtype=bool)
+        self._ready = np.ones(count, dtype=bool)
         self.again_tries, self.again_news, self.credited = np.zeros(count), np.zeros(count), np.zeros(count)
         self.mutated_news, self.mutated_tries = np.zeros(count), np.zeros(count)
         self._weight = np.ones((count, len(self.kinds.names)))  # 0 where a kind has no place
@@ -87,7 +89,8 @@ class Sequencing:
             self.again_tries[at] += 1
             self.again_news[at] += worth
         self.reached[at] += ok
-        self.refused[at] += not ok
+        if not ok:  # a request whose parent was not there says little about one whose parent is
+            self.refused[at] += 1.0 if self._ready[at] else _UNREADY_REFUSAL
 
     def _tell_mutated(self, at: int, kind: int, worth: float) -> None:
         self.mutated_tries[at] += 1
@@ -136,7 +139,8 @@ class Sequencing:
     def _hindrance(self, at: int, ready: Asked, waits: Asked) -> float:
         operation = self.operations[at]
         share = _WAITING if waits(operation) else 1.0
-        if ready(operation):
+        self._ready[at] = ready(operation)
+        if self._ready[at]:
             return share
         never = not self.reached[at] and not self.refused[at]  # whatever it answers is news
         return share * (_NEVER_TRIED if never else _NOT_READY)
