@@ -8,10 +8,14 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
+from examples.api.running import running
 from tests.cli.api_services import DESK, Desk, api, api_process, changed, told
 from tests.cli.command_line import environment
 from tests.skills.api.small_service import document, does, served
 from tests.tools.http.scripted import free_port
+
+from whet.bootstrap.site import open_site
+from whet.skills.api.campaign import Campaign
 
 
 @pytest.fixture
@@ -190,3 +194,16 @@ def test_a_file_with_an_address_and_a_base_path(project: Path) -> None:
     with served(lambda _: (200, {})) as small:
         told(project, "openapi.json", "--url", f"{small.url}/base", "--requests", "5")
     assert {one.path for one in small.heard} == {"/base/ping"}
+
+
+def test_a_defect_of_ours_does_not_cost_what_was_learned(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(self: Campaign) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Campaign, "conclude", fails)
+    with running("none") as service:
+        code, _, err = api(project, service.document, "--requests", "30", "--seed", "1")
+    assert code == 2
+    assert "ZeroDivisionError" in err
+    with open_site(project).store() as store:
+        assert store.knowledge.services()

@@ -107,7 +107,12 @@ def api(
     )  # fmt: skip
     with site.store() as store:
         visit = prepare(asked, None if fresh else store.knowledge)
-        interrupted = _run(visit)
+        try:
+            interrupted = _run(visit)
+        except Exception:  # a defect of ours must not cost what was learned and found until then
+            visit.campaign.abandon()
+            visit.remember(store.knowledge)
+            raise
         report = visit.report(interrupted)
         page = html or site.state_dir / "api.html"
         _write(page, render_html(report))

@@ -5,6 +5,7 @@ failure-inducing input", 2002): first in large pieces, then in smaller ones. Wha
 and numbers towards nought. Required parts stay, so that the smallest draft is still a request a person would recognise.
 """
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
@@ -110,5 +111,5 @@ def _smaller(value: Json) -> Iterator[Json]:
         yield 0
         if isinstance(value, int):
             yield value // 2 if value > 0 else -(-value // 2)
-        else:
+        elif math.isfinite(value):
             yield float(int(value / 2))
