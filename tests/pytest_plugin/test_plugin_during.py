@@ -128,8 +128,8 @@ def test_a_budget_leaves_out_what_promises_least(tmp_path: Path) -> None:
     assert len(executed(done)) == 4
     assert "4 deselected" in done.stdout
     assert "4 of 8 tests chosen, 4 left out (about 30.0 s of 70.0 s)" in said(done)
-    # One failure, new in the first of four runs, where only the last test showed it. Missed, it costs 4 - 4·3/20 = 3.4 runs
-    # until a full run comes; so does one more like it: (3.4 + 3.4) / (4 + 3.4).
+    # One failure, new in the first of four runs, where only the last test showed it. Missed, it costs 4 - 4·3/20 = 3.4
+    # runs until a full run comes; so does one more like it: (3.4 + 3.4) / (4 + 3.4).
     assert "risk of missing a failing run: at most 91.9%" in said(done)
     assert not sheets(root)[-1].complete
     assert "all tests run: about" in said(run(root, "-q", "--whet-budget", "1h"))
