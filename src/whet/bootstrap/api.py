@@ -85,6 +85,7 @@ class Visit:
 
     def report(self, interrupted: bool = False) -> ApiReport:
         campaign, secrets = self.campaign, self._secrets()
+        changes = tuple(self._changes())  # may add a note
         report = ApiReport(
             title=self.contract.title,
             base_url=str(self.origin) + self.base_path,
@@ -95,7 +96,7 @@ class Visit:
             operations=tuple(self._lines()),
             faults=tuple(self._faults(secrets)),
             edges=tuple(self._edges()),
-            changes=tuple(self._changes()),
+            changes=changes,
             curve=tuple(CurvePoint(*point) for point in campaign.curve),
             notes=(*self.contract.notes, *campaign.notes),
             untested=self._untested(),
@@ -133,8 +134,8 @@ class Visit:
 
     def _edges(self) -> list[EdgeLine]:
         return [
-            EdgeLine(edge.kind, edge.field, edge.slot.operation, edge.slot.place, mean, round(won + lost), round(won))
-            for edge, mean, won, lost in self.explorer.dependencies.edges()
+            EdgeLine(edge.kind, edge.field, edge.slot.operation, edge.slot.place, belief, tried, worked)
+            for edge, belief, tried, worked in self.explorer.dependencies.edges()
         ]
 
     def _changes(self) -> list[ChangeLine]:
@@ -142,7 +143,8 @@ class Visit:
             return []
         try:
             earlier = read_contract(self.before.document, "the contract of the last run")
-        except WhetError:
+        except WhetError as error:
+            self.campaign.notes.append(f"What changed in the contract is unknown: {error}")
             return []
         changes = compare(earlier, self.contract)
         return [ChangeLine(f"{one.operation}: {one.sentence}" if one.operation else one.sentence, one.breaking)
@@ -150,7 +152,7 @@ class Visit:
 
     def _untested(self) -> tuple[UntestedLine, ...]:
         never = [one.id for one in self.operations if not self.campaign.operations[one.id].statuses]
-        return (*self.left_out, *(UntestedLine(one, "the budget ended before its turn") for one in never))
+        return (*self.left_out, *(UntestedLine(one, "the run ended before its turn") for one in never))
 
 
 def prepare(asked: Asked, store: ServiceKnowledge | None) -> Visit:

@@ -22,6 +22,7 @@ from whet.skills.api.explorer import Explorer, Learned
 from whet.skills.api.learning.dependencies import Dependencies, Edge
 from whet.skills.api.learning.drafting import Drafting, Made
 from whet.skills.api.learning.entities import Entities
+from whet.skills.api.learning.kept import restore, rows
 from whet.skills.api.learning.readiness import Readiness
 from whet.skills.api.learning.sources import Sources
 from whet.skills.api.learning.supply import Supply
@@ -133,6 +134,31 @@ class TestDependencies:
             edges = {edge.field: mean for edge, mean, _, _ in explorer.dependencies.edges() if edge.kind == "/orders"}
         assert max(edges, key=lambda name: edges[name]) == field
         assert edges[field] > 0.7
+
+    def test_what_is_shown_was_counted_whatever_beliefs_remember(self) -> None:
+        """Beliefs weigh a conflict less and start from earlier runs; "worked 1 of 3 times" must have happened."""
+        with served(self.answering("parcel_number")) as small, exploring(contract(self.PATHS), small, 1) as explorer:
+            walked(explorer, 60)
+            edge = next(edge for edge, *_ in explorer.dependencies.edges())
+            before = next((tried, worked) for one, _, tried, worked in explorer.dependencies.edges() if one == edge)
+            explorer.dependencies.tell(edge, 0.0, 0.3)
+            explorer.dependencies.tell(edge, 1.0)
+            after = next((tried, worked) for one, _, tried, worked in explorer.dependencies.edges() if one == edge)
+        assert after == (before[0] + 2, before[1] + 1)
+
+    def test_what_only_earlier_runs_saw_is_not_shown_as_tried(self) -> None:
+        made = contract({"/orders": {"post": does("201")}})
+        slot = Slot("GET /orders/{id}", "path.id", STRING, True)
+        runs = []
+        for _ in range(2):
+            entities = Entities(random.Random(0))
+            entities.take_in(told(operation(made, "POST /orders"), 201, {"id": "i1"}))
+            runs.append(Dependencies(random.Random(0), entities))
+        earlier, now = runs
+        earlier.tell(Edge(slot, "/orders", "id"), 1.0)
+        restore(now.own, rows(earlier.own))
+        assert now.promise(slot) > 0.5  # it is a candidate, and believed
+        assert list(now.edges()) == []
 
     def test_one_success_serves_all_that_lies_below(self) -> None:
         rng = random.Random(0)

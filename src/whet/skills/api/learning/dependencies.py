@@ -38,6 +38,7 @@ class Dependencies:
         self._rng, self._entities, self._learn = rng, entities, learn
         self.own: Beliefs[tuple[str, str, str, str]] = Beliefs(rng)
         self.shared: Beliefs[tuple[str, str, str]] = Beliefs(rng)
+        self._counted: dict[tuple[str, str, str, str], tuple[int, int]] = {}
         self._candidates: dict[Slot, tuple[int, list[tuple[Edge, Prior]]]] = {}
 
     def choose(self, slot: Slot, beside: Mapping[str, Json], used: Sequence[Entity]) -> tuple[Edge, Entity] | None:
@@ -73,16 +74,20 @@ class Dependencies:
         return won > lost
 
     def tell(self, edge: Edge, success: float, weight: float = 1.0) -> None:
+        tried, worked = self._counted.get(_own(edge), (0, 0))
+        self._counted[_own(edge)] = (tried + 1, worked + (success == 1.0))
         self.own.tell(_own(edge), success, weight)
         self.shared.tell(_shared(edge), success, weight)
 
-    def edges(self) -> Iterator[tuple[Edge, float, float, float]]:
-        """Every edge that was tried: (edge, mean, successes, failures)."""
+    def edges(self) -> Iterator[tuple[Edge, float, int, int]]:
+        """Every edge that was tried in this run: (edge, belief, times tried, times it worked).
+
+        Beliefs weigh what they saw and remember earlier runs; what is shown to people is counted.
+        """
         for _, known in self._candidates.values():
             for edge, prior in known:
-                won, lost = self.own.seen.get(_own(edge), (0.0, 0.0))
-                if won or lost:
-                    yield edge, self._mean(edge, prior), won, lost
+                if _own(edge) in self._counted:
+                    yield edge, self._mean(edge, prior), *self._counted[_own(edge)]
 
     def _draw(self, edge: Edge, prior: Prior) -> float:
         return self.own.draw(_own(edge), self.shared.lean(_shared(edge), prior))
