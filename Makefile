@@ -13,7 +13,7 @@ demo: env  ## visit the example shop; run it twice to see the second visit use w
 	@echo "Look around: $(BIN)/whet status -C $(DEMO)   or open $(DEMO)/.whet/report.html"
 
 test: env check  ## everything, with a real PostgreSQL of its own
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n 2 --dist loadfile  # a file stays with one worker, and so do its servers
 
 check: env  ## style, types, layers
 	$(BIN)/ruff check .

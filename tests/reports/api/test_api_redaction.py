@@ -85,7 +85,7 @@ def telling_report(secret: str) -> ApiReport:
 
 
 texts = st.text(st.characters(codec="utf-8", exclude_categories=["Cs"]), min_size=8, max_size=24)
-known = st.sampled_from(["p&<a>'\"s%s/w+ö rd", "hunter22", "\\x41\n\t\x00abcd", "********a"])
+known = st.sampled_from(["p&<a>'\"s%s/w+ö rd", "hunter22", "\\x41\n\t\x00abcd", "********a", ";0000000"])
 
 
 @settings(max_examples=60, deadline=None)

@@ -128,7 +128,8 @@ class Secrets:
         if not self._names_it(name):
             return self.text(name), self.text(value)
         if name.lower() in ("cookie", "set-cookie"):
-            return name, re.sub(r"=[^;]*", f"={HIDDEN}", value, count=0 if name.lower() == "cookie" else 1)
+            known_hidden = self.text(value)  # first: a given value may itself hold the ";" that ends a cookie
+            return name, re.sub(r"=[^;]*", f"={HIDDEN}", known_hidden, count=0 if name.lower() == "cookie" else 1)
         scheme = _SCHEME.match(value)
         return name, (scheme[0] if scheme else "") + HIDDEN
 
