@@ -1,15 +1,18 @@
 """How much of earlier tasks is forgotten? `python benchmarks/forgetting.py [--json OUT]`.
 
-One learner (DQN) meets three tasks one after the other: contextual bandits over observations of their own, in each of
-which one of four actions pays. Told is the share of right decisions on the last task when all is over, and how much
-of the accuracy that was reached on the first two is kept: with and without EWC, and with and without the experiences
-of earlier tasks.
+*Worlds*: candidates trained one after the other in three recorded projects (forgetting_worlds.py), by tables and by a
+network. *Bandits*: one learner (DQN) meets three tasks one after the other, contextual bandits over observations of
+their own, in each of which one of four actions pays. Told is the share of right decisions on the last task when all is
+over, and how much of the accuracy that was reached on the first two is kept: with and without holding on (EWC; of
+tables, the parent's), and with and without the experiences of earlier tasks.
 """
 
 import argparse
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +21,9 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # started as a script, only its folder is on the path
 
+from benchmarks.forgetting_worlds import forgetting
+
+from whet.improvement.candidate_training import KINDS
 from whet.improvement.evaluation import student_95
 from whet.policies.deep.dqn import DQN, schema_of
 from whet.policies.deep.dqn_config import Config, Network
@@ -34,17 +40,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--seeds", type=int, default=8)
+    parser.add_argument("--tasks", nargs="+", choices=("bandits", *KINDS), default=("bandits", *KINDS))
     arguments = parser.parse_args()
     torch.set_num_threads(1)
+    told: dict[str, Any] = {"seeds": arguments.seeds, "tasks": {}}
+    for task in arguments.tasks:
+        learn = _bandits if task == "bandits" else partial(forgetting, task, ways=WAYS)
+        told["tasks"][task] = _told(task, [learn(seed) for seed in range(arguments.seeds)])
+    if arguments.json:
+        arguments.json.write_text(json.dumps(told, indent=2) + "\n")
+
+
+def _told(what: str, lives: Sequence[Mapping[str, tuple[float, float]]]) -> dict[str, dict[str, tuple[float, float]]]:
+    print(f"{what:14} {'kept of old accuracy':>22} {'last task':>18}")
     told = {}
-    print(f"{'':14} {'kept of old accuracy':>22} {'last task':>18}")
-    for way, (ewc, replay) in WAYS.items():
-        lives = np.array([life(seed, ewc=ewc, replay=replay) for seed in range(arguments.seeds)])
-        told[way] = {name: _interval(lives[:, place]) for place, name in enumerate(("kept", "last_task"))}
+    for way in WAYS:
+        values = np.array([life[way] for life in lives])
+        told[way] = {name: _interval(values[:, place]) for place, name in enumerate(("kept", "last_task"))}
         cells = (f"{mean:.1%} ± {half:.1%}" for mean, half in told[way].values())
         print(f"{way:14}", *(f"{cell:>{width}}" for cell, width in zip(cells, (22, 18), strict=True)), flush=True)
-    if arguments.json:
-        arguments.json.write_text(json.dumps({"seeds": arguments.seeds, "ways": told}, indent=2) + "\n")
+    return told
+
+
+def _bandits(seed: int) -> dict[str, tuple[float, float]]:
+    return {way: life(seed, ewc=ewc, replay=replay) for way, (ewc, replay) in WAYS.items()}
 
 
 def life(seed: int, *, ewc: bool, replay: bool, updates: int = 250) -> tuple[float, float]:

@@ -26,7 +26,7 @@ def visit(
     listen = (lambda _event: None) if heard is None else heard.append
     with Suite(site.project, site.python) as suite:
         place = assembly.workplace(site, store, suite, 1, listen)
-        return assembly.fleet(site, store, 1).run(place)
+        return assembly.fleet(site, store, 1, warn=pytest.fail).run(place)
 
 
 def tables(store: Store) -> dict[object, object]:
@@ -122,6 +122,6 @@ def test_agents_that_cannot_work_here_are_not_sent(tmp_path: Path) -> None:
     site.__dict__["python"] = bare  # the property is cached; a machine without coverage would answer the same
     with project.store() as store, Suite(site.project, bare) as suite:
         place = assembly.workplace(site, store, suite, 1, lambda _event: None)
-        lived = assembly.fleet(site, store, 1).run(place)
+        lived = assembly.fleet(site, store, 1, warn=pytest.fail).run(place)
     assert {e.agent for e in lived} == {"test-executor", "fleet-commander"}
     assert "Install it" in place.obstacles["coverage-analyzer"]

@@ -42,7 +42,7 @@ def visit(project: SmallProject, store: Store, chosen: Settings) -> Experience:
     site = Site(Project(project.root), chosen)
     with Suite(site.project, site.python) as suite:
         place = assembly.workplace(site, store, suite, 1, lambda _event: None)
-        lived = assembly.fleet(site, store, 1).run(place)
+        lived = assembly.fleet(site, store, 1, warn=pytest.fail).run(place)
     return next(e for e in lived if e.agent == EXECUTOR)
 
 
@@ -50,7 +50,7 @@ def planned(project: SmallProject, store: Store, chosen: Settings) -> Decision:
     site = Site(Project(project.root), chosen)
     with Suite(site.project, site.python) as suite:
         place = assembly.workplace(site, store, suite, 1, lambda _event: None)
-        return next(d for _, d in assembly.fleet(site, store, 1).plan(place) if d.agent == EXECUTOR)
+        return next(d for _, d in assembly.fleet(site, store, 1, warn=pytest.fail).plan(place) if d.agent == EXECUTOR)
 
 
 def value(store: Store, lived: Experience) -> float | None:

@@ -132,6 +132,32 @@ def test_wipe_forgets_one_table_and_says_how_much() -> None:
     assert tables.owners() == [(Scope.CATEGORY, "walkers"), (Scope.FLEET, "fleet")]
 
 
+def test_a_table_is_restored_as_it_was_and_the_others_are_left_alone() -> None:
+    tables = InProcessTables()
+    tables.learn(lesson(1.0))
+    kept = tables.rows(Scope.INDIVIDUAL, "walker")
+    tables.learn(lesson(9.0))
+    tables.initialise({OWN._replace(action="right"): 3.0})
+    shared = tables.read([CATEGORY, FLEET])
+    tables.restore(Scope.INDIVIDUAL, "walker", kept)
+    assert tables.rows(Scope.INDIVIDUAL, "walker") == kept
+    assert tables.read([CATEGORY, FLEET]) == shared
+    tables.restore(Scope.INDIVIDUAL, "walker", {})
+    assert tables.owners() == [(Scope.CATEGORY, "walkers"), (Scope.FLEET, "fleet")]
+
+
+def test_a_restored_table_has_cells_of_its_own_and_values_that_can_be() -> None:
+    tables = InProcessTables()
+    tables.learn(lesson(1.0))
+    kept = tables.rows(Scope.INDIVIDUAL, "walker")
+    with pytest.raises(RefusedInput, match="rows of one table"):
+        tables.restore(Scope.INDIVIDUAL, "walker", {FLEET: kept[OWN]})
+    for wrong in (float("nan"), 1e7, -float("inf")):
+        with pytest.raises(RefusedInput, match="within"):
+            tables.restore(Scope.INDIVIDUAL, "walker", {OWN: kept[OWN].model_copy(update={"q_value": wrong})})
+    assert tables.rows(Scope.INDIVIDUAL, "walker") == kept
+
+
 def test_what_was_read_does_not_change_later() -> None:
     tables = InProcessTables()
     tables.learn(lesson(100.0))

@@ -13,10 +13,13 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, precondition, rule, run_state_machine_as_test
 from tests.postgres import PostgresServer
 
+from whet.checks.candidates import AT, new
 from whet.checks.sheets import plain, sheet
 from whet.checks.store_samples import CATEGORY, FLEET, OWN, SITUATION, SampleState, experience, finding, pending
+from whet.core.candidates import Stage, Step
 from whet.core.errors import WhetError
-from whet.core.ports import Cell, Lesson, Move, TestVerdict
+from whet.core.learning_log import Judged, Quality
+from whet.core.ports import Cell, Entry, Lesson, Move, TestVerdict
 from whet.core.records import Decision, Finding, Review
 from whet.store import SqlStore, open_store
 
@@ -36,6 +39,7 @@ JSON = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXT, inner, max_size=3),
     max_leaves=6,
 )
+ENTRIES = st.builds(Entry, q_value=VALUES, visits=st.integers(0, 9), mean=VALUES, m2=st.floats(0, 1e9))
 VERDICTS = st.builds(
     TestVerdict,
     test=TEXT,
@@ -84,6 +88,37 @@ class Agreement(RuleBasedStateMachine):
     @rule(cell=CELLS)
     def wipe(self, cell: Cell) -> None:
         self.both(lambda store: store.tables.wipe(cell.scope, cell.owner))
+
+    @rule(cell=CELLS, entries=st.dictionaries(TEXT, ENTRIES, max_size=3))
+    def restore(self, cell: Cell, entries: dict[str, Entry]) -> None:
+        rows = {cell._replace(state_key=key): entry for key, entry in entries.items()}
+        self.both(lambda store: store.tables.restore(cell.scope, cell.owner, rows))
+
+    @rule(kept=st.integers(0, 4), quality=st.sampled_from(Quality), why=TEXT, ahead=st.integers(-1, 1))
+    def read_on(self, kept: int, quality: Quality, why: str, ahead: int) -> None:
+        seen = self.stores[0].learning.unread(2)
+        self.both(lambda store: store.learning.unread(2))
+        judged = [Judged(each.experience.key, "runner", quality, why) for each in seen]
+        position = seen[-1].position + ahead if seen else 0
+        self.both(lambda store: store.learning.judge(judged, position))
+        self.both(lambda store: store.learning.collect([each.experience for each in seen], AT))
+        self.both(lambda store: (store.learning.close_batch("runner", AT, 2), store.learning.trim(kept)))
+
+    @rule(key=NAMES, agent=NAMES)
+    def make(self, key: str, agent: str) -> None:
+        self.both(lambda store: store.candidates.add(new(key, agent), AT))
+
+    @rule(
+        number=st.integers(1, 3),
+        seen=st.sampled_from(Stage),
+        to=st.sampled_from(Stage),
+        share=st.sampled_from([0.0, 0.5]),
+        evidence=st.dictionaries(TEXT, JSON, max_size=2),
+    )
+    def move(self, number: int, seen: Stage, to: Stage, share: float, evidence: dict[str, Any]) -> None:
+        taken = Step(number=number, seen=seen, seen_share=0.0, to=to, share=share, why="Why.", evidence=evidence)
+        self.both(lambda store: store.candidates.move(taken, AT))
+        self.both(lambda store: store.candidates.note(number, evidence))
 
     @rule(agent=NAMES, state_key=NAMES, label=TEXT)
     def decide(self, agent: str, state_key: str, label: str) -> None:
@@ -155,6 +190,10 @@ _VIEWS: tuple[Callable[[SqlStore], Any], ...] = (
     lambda store: (store.runs.findings(), store.runs.findings("a")),
     lambda store: (store.history.tests("code of a"), store.history.conditions("code of a"), store.history.traits()),
     lambda store: store.history.coverage(),
+    lambda store: (store.learning.unread(9), store.learning.verdicts(), store.learning.refused()),
+    lambda store: [(batch, store.learning.members(batch.number)) for batch in store.learning.batches()],
+    lambda store: (store.learning.waiting("runner"), store.learning.trained_before("runner", 99, 9)),
+    lambda store: (store.candidates.all(), store.candidates.at_stage("a", Stage.TRAINED)),
     lambda store: ([plain(each) for each in store.sheets.read()], store.sheets.branches()),
     lambda store: (store.sheets.renamed(), store.sheets.quarantined(), store.sheets.mapped()),
     lambda store: [(entry.seq, entry.kind, entry.subject, entry.payload) for entry in store.audit.entries(1000)],

@@ -10,7 +10,7 @@ from alembic.autogenerate import compare_metadata
 from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
-from sqlalchemy import create_engine, make_url, text
+from sqlalchemy import Connection, create_engine, make_url, text
 from tests.postgres import PostgresServer
 
 import whet.store
@@ -20,8 +20,9 @@ from whet.core.errors import MissingTool, WhetError
 from whet.core.ports import Store
 from whet.store import SqlStore, open_store
 from whet.store.engine import Database, postgres_engine, sqlite_engine
+from whet.store.experiences import _row
 from whet.store.migrating import prepare_file
-from whet.store.schema import HEAD, VERSION_TABLE, metadata
+from whet.store.schema import HEAD, VERSION_TABLE, experiences, metadata
 
 _OPEN = "import sys; from whet.store import open_store; open_store(sys.argv[1]).audit.append('opened', 'x', {})"
 
@@ -71,6 +72,14 @@ def test_the_head_constant_is_the_newest_migration() -> None:
     assert ScriptDirectory.from_config(config).get_heads() == [HEAD]
 
 
+def _learned_by_the_first_version(connection: Connection, store: SqlStore) -> None:
+    """Two experiences, one with its lesson; nobody numbered their arrival then."""
+    for each in (experience("kept"), experience("kept too")):
+        connection.execute(experiences.insert(), _row(each))
+        store.audit.append_in(connection, "learned", each.key, {})
+    store.tables.learn_in(connection, lesson(5.0), 1.0)
+
+
 def test_an_older_store_is_brought_up_to_date_without_loss(fresh_url: str) -> None:
     """As the first version left it: a learned experience, its audit entry, verdicts, and no table of sheets."""
     database = _database(fresh_url)
@@ -80,7 +89,7 @@ def test_an_older_store_is_brought_up_to_date_without_loss(fresh_url: str) -> No
         config.attributes["connection"] = connection
         command.upgrade(config, "0001")
     old = SqlStore(database, None, None)
-    old.experiences.learn(experience("kept"), lesson(5.0))
+    database.write(lambda connection: _learned_by_the_first_version(connection, old))
     old.history.record("run", "code", [verdict("a", "failed")])
     before = (old.experiences.recent(), old.tables.read([OWN]), old.history.tests("code"), old.audit.entries())
     with pytest.raises(WhetError, match="sheets"):
@@ -96,6 +105,8 @@ def test_an_older_store_is_brought_up_to_date_without_loss(fresh_url: str) -> No
         assert after == before
         assert store.audit.verify().problem is None
         assert store.sheets.add([sheet()]).sheets == 1
+        store.experiences.learn(experience("new"), None)
+        assert [seen.experience.key for seen in store.learning.unread(9)] == ["kept", "kept too", "new"]
 
 
 def test_a_newer_schema_is_refused_by_name(fresh_url: str) -> None:
@@ -104,7 +115,7 @@ def test_a_newer_schema_is_refused_by_name(fresh_url: str) -> None:
     with engine.begin() as connection:
         connection.execute(text("UPDATE whet_schema_version SET version_num = '9999'"))
     engine.dispose()
-    with pytest.raises(WhetError, match=r"schema 9999.*knows up to 0003.*Upgrade"):
+    with pytest.raises(WhetError, match=r"schema 9999.*knows up to 0004.*Upgrade"):
         open_store(fresh_url)
 
 

@@ -1,11 +1,13 @@
 """Puts a fleet together from settings."""
 
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from whet.agents.catalogue import AGENTS, COMMANDER, FOR_SERVICES, SPECIALISTS, AnyAgent, agent_named
 from whet.agents.commander import Commander
+from whet.bootstrap.candidates import Doubt, rolled_out
+from whet.bootstrap.drifting import changes
 from whet.bootstrap.site import Site
 from whet.bootstrap.visiting import VisitOrdering
 from whet.core.errors import WhetError
@@ -35,16 +37,22 @@ MODELS = "models"
 REMEMBERED_REWARDS = 2000
 
 
-def fleet(site: Site, store: Store, seed: int) -> Fleet:
+def fleet(site: Site, store: Store, seed: int, warn: Callable[[str], None]) -> Fleet:
+    """`warn` is told when the world has changed, and when a candidate that should decide cannot."""
     settings = site.settings
     _check_policies(settings)
     crew = chosen_crew(settings)
+    found = changes(store)
+    for drift in found.drifts:
+        if drift.agent in found.reopened:
+            warn(f"{drift.sentence} What was learned before is doubted again.")
+    chosen = _ready(shelf(settings, store, seed, site.state_dir / MODELS, found.reopened), crew)
     commander = COMMANDER if len(crew) == len(SPECIALISTS) else Commander([agent.name for agent in crew])
     return Fleet(
         commander=commander,
         crew=crew,
         store=store,
-        policies=_ready(shelf(settings, store, seed, site.state_dir / MODELS), crew),
+        policies=rolled_out(site, store, chosen, seed, warn, found.reopened),
         teacher=Teacher(store, AGENTS, schooling(settings)),
         valuing=valuing(settings),
         gate=Gate(settings.confidence.review_below, settings.confidence.review_hiding_below),
@@ -145,7 +153,9 @@ def _ready(policies: Shelf, crew: Sequence[AnyAgent]) -> Shelf:
     return policies
 
 
-def shelf(settings: Settings, store: Store, seed: int, models: Path) -> Shelf:
+def shelf(
+    settings: Settings, store: Store, seed: int, models: Path, reopened: Mapping[str, Doubt] | None = None
+) -> Shelf:
     return Shelf(
         tables=store.tables,
         categories={agent.name: agent.category for agent in AGENTS.values()},
@@ -158,6 +168,7 @@ def shelf(settings: Settings, store: Store, seed: int, models: Path) -> Shelf:
         seed=seed,
         states={agent.name: agent.state_type for agent in AGENTS.values()},
         models=models,
+        reopened=reopened or {},
     )
 
 

@@ -144,6 +144,55 @@ def tables_are_listed_and_wiped(opened: Opened) -> None:
 
 
 @_check
+def restored_tables_are_exact(opened: Opened) -> None:
+    """A snapshot taken before more was learned comes back to the bit; what came since, and only there, is gone."""
+    borrowed, other = sample.OWN._replace(state_key="borrowed"), sample.OWN._replace(owner="another")
+    with closing(opened()) as store:
+        store.tables.initialise({borrowed: 1 / 3, other: 7.0})
+        for number in range(3):
+            store.experiences.learn(sample.experience(f"k{number}"), sample.lesson(0.1 * number))
+        kept = store.tables.rows(Scope.INDIVIDUAL, "runner")
+        later = sample.OWN._replace(state_key="later")
+        store.experiences.learn(sample.experience("k3"), sample.lesson(99.0, cell=later))
+        store.experiences.learn(sample.experience("k4"), sample.lesson(99.0))
+        store.tables.restore(Scope.INDIVIDUAL, "runner", kept)
+        entry = store.audit.entries(1)[0]
+        expect((entry.kind, entry.subject, entry.payload), ("restored", "individual/runner", {"cells": 2}), "audited")
+    with closing(opened()) as store:
+        found = store.tables.rows(Scope.INDIVIDUAL, "runner")
+        expect(repr(sorted(found.items())), repr(sorted(kept.items())), "as it was, to the last digit")
+        expect(store.tables.read([other])[other].q_value, 7.0, "another table")
+        store.experiences.learn(sample.experience("k5"), sample.lesson(1.0))
+        expect(store.tables.read([sample.OWN])[sample.OWN].visits, 4, "learning goes on from there")
+
+
+@_check
+def tables_are_restored_anywhere(opened: Opened) -> None:
+    extreme = Entry(q_value=-1e6, visits=2**63 - 1, mean=5e-324, m2=1.7976931348623157e308)
+    rows = {sample.OWN: extreme, sample.OWN._replace(state_key=_ODD): Entry(q_value=0.1, visits=0, mean=0.3, m2=0.2)}
+    with closing(opened()) as store:
+        store.tables.restore(Scope.INDIVIDUAL, "runner", rows)
+        expect(store.tables.rows(Scope.INDIVIDUAL, "runner"), rows, "where there was no table")
+        before = (store.tables.rows(Scope.INDIVIDUAL, "runner"), store.audit.verify())
+        foreign = {sample.OWN: extreme, sample.FLEET: extreme}
+        expect_error(RefusedInput, store.tables.restore, Scope.INDIVIDUAL, "runner", foreign)
+        for wrong in (
+            {"q_value": float("nan")},
+            {"q_value": 1.1e6},
+            {"m2": -1.0},
+            {"mean": float("inf")},
+            {"visits": 2**63},
+        ):
+            spoiled = {sample.OWN: extreme.model_copy(update=wrong)}
+            expect_error(RefusedInput, store.tables.restore, Scope.INDIVIDUAL, "runner", spoiled)
+        expect((store.tables.rows(Scope.INDIVIDUAL, "runner"), store.audit.verify()), before, "nothing was changed")
+        store.tables.restore(Scope.INDIVIDUAL, "runner", {})
+        expect((store.tables.rows(Scope.INDIVIDUAL, "runner"), store.tables.owners()), ({}, []), "to nothing")
+        store.tables.restore(Scope.INDIVIDUAL, "nobody", {})
+        expect(store.tables.owners(), [], "nothing to nothing")
+
+
+@_check
 def experiences_come_back_unchanged(opened: Opened) -> None:
     odd: dict[str, object] = {"text": _ODD, _ODD: [1e300, -0.0, 5e-324, 0.1, 2**70, None, True, {"": {}}]}
     given = sample.experience("k" + _ODD.replace("\ud800\udfff", ""), state=odd, outcome={"message": "🧪" * 10_000})

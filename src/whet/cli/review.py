@@ -1,7 +1,5 @@
 """whet review: what the fleet was not sure of, for a person to settle."""
 
-import getpass
-import os
 from pathlib import Path
 
 import click
@@ -10,6 +8,7 @@ from whet.agents.catalogue import agent_named
 from whet.bootstrap.site import open_site
 from whet.cli.options import format_option, project_option
 from whet.cli.output import dump, require_visit, say, table
+from whet.cli.person import user
 from whet.core.errors import WhetError
 from whet.core.ports import Store
 from whet.core.records import Action, Decision, Review
@@ -51,7 +50,7 @@ def approve(ctx: click.Context, decision: str) -> None:
     """Let the proposed action of DECISION run in that state from now on."""
     with ctx.obj.store() as store:
         found = _one(store, decision)
-        store.decisions.rule(found.id, Review.APPROVED, found.proposed, _user())
+        store.decisions.rule(found.id, Review.APPROVED, found.proposed, user())
     say(f"Approved: {found.agent} will run {found.proposed} in this state.")
 
 
@@ -64,7 +63,7 @@ def override(ctx: click.Context, decision: str, action: str) -> None:
     with ctx.obj.store() as store:
         found = _one(store, decision)
         chosen = _possible(store, found, action)
-        store.decisions.rule(found.id, Review.OVERRIDDEN, chosen.name, _user())
+        store.decisions.rule(found.id, Review.OVERRIDDEN, chosen.name, user())
     say(f"Overridden: {found.agent} will run {action} in this state.")
 
 
@@ -90,13 +89,6 @@ def _possible(store: Store, decision: Decision, action: str) -> Action:
         names = ", ".join(a.name for a in allowed)
         raise WhetError(f"{action} cannot run in that state.", f"There, {agent.name} can run: {names}.")
     return chosen
-
-
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a user id without a name, as in many containers
-        return f"uid {os.getuid()}"
 
 
 def _one(store: Store, prefix: str) -> Decision:

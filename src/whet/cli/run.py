@@ -106,7 +106,8 @@ def _visit(site: Site, store: SqlStore, fail_on: str) -> tuple[RunReport, Workpl
     with Narrator() as narrator, Suite(site.project, site.python) as suite:
         place = assembly.workplace(site, store, suite, seed, _listener(narrator, site, store, news))
         _require_tests(place)
-        interrupted = _live(assembly.fleet(site, store, seed), place)
+        fleet = assembly.fleet(site, store, seed, warn=lambda told: place.emit(Warned(told)))
+        interrupted = _live(fleet, place)
         for why_not in place.obstacles.values():
             narrator.hear(Warned(why_not))
         site.rescue(store)
@@ -162,7 +163,7 @@ def _plan(site: Site, form: str) -> None:
         seed = assembly.new_seed(site.settings)
         place = assembly.workplace(site, store, suite, seed, lambda _event: None)
         _require_tests(place)
-        decisions = assembly.fleet(site, store, seed).plan(place)
+        decisions = assembly.fleet(site, store, seed, warn=lambda told: click.echo(told, err=True)).plan(place)
     if form == "json":
         dump([_planned(state, decision) for state, decision in decisions])
         return

@@ -13,6 +13,9 @@ from typing import Annotated, Any, ClassVar, Literal, NamedTuple, Protocol
 
 from pydantic import Field
 
+from whet.core.candidates import Candidates
+from whet.core.learning_log import LearningLog
+from whet.core.queues import TrainingQueue
 from whet.core.records import (
     Action,
     Alternative,
@@ -102,6 +105,9 @@ class QTables(Protocol):
 
     def wipe(self, scope: Scope, owner: str) -> int:
         """Forget one table. How many cells it had."""
+
+    def restore(self, scope: Scope, owner: str, rows: Mapping[Cell, Entry]) -> None:
+        """The whole table becomes exactly `rows`, to the bit, in one transaction with its audit entry."""
 
 
 class Experiences(Protocol):
@@ -334,6 +340,12 @@ class Store(Protocol):
     def sheets(self) -> Sheets: ...
     @property
     def knowledge(self) -> ServiceKnowledge: ...
+    @property
+    def candidates(self) -> Candidates: ...
+    @property
+    def learning(self) -> LearningLog: ...
+    @property
+    def queue(self) -> TrainingQueue: ...
 
     def close(self) -> None: ...
 

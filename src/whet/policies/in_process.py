@@ -53,6 +53,18 @@ class InProcessTables:
                 del self._entries[cell]
             return len(gone)
 
+    def restore(self, scope: Scope, owner: str, rows: Mapping[Cell, Entry]) -> None:
+        strangers = [cell for cell in rows if (cell.scope, cell.owner) != (scope, owner)]
+        if strangers:
+            raise RefusedInput(f"{strangers[0]} is no cell of {scope.value}/{owner}.", "Give the rows of one table.")
+        for cell, entry in rows.items():
+            if not abs(entry.q_value) <= LARGEST_Q_VALUE:
+                raise RefusedInput(f"{cell} was to be {entry.q_value}.", f"Give a number within ±{LARGEST_Q_VALUE:g}.")
+        with self._lock:
+            for cell in self._table(scope, owner):
+                del self._entries[cell]
+            self._entries.update(rows)
+
     def _table(self, scope: Scope, owner: str) -> dict[Cell, Entry]:
         return {c: e for c, e in self._entries.items() if c.scope is scope and c.owner == owner}
 

@@ -1,6 +1,6 @@
 """Which policy each agent uses: a line of settings, resolved here and nowhere else."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +14,7 @@ from whet.policies.deep.extra import ACTING, require
 from whet.policies.exploration import Schedule
 from whet.policies.hierarchy import Hierarchy, Weights
 from whet.policies.static import FixedPolicy, RandomPolicy
-from whet.policies.tabular import EpsilonGreedy, TabularPolicy, Thompson
+from whet.policies.tabular import EpsilonGreedy, Exploration, TabularPolicy, Thompson
 from whet.policies.warm_start import WarmStart
 
 DEEP = ("dqn", "ppo")
@@ -37,6 +37,8 @@ class Shelf:
     seed: int
     states: Mapping[str, type[State]] = field(default_factory=dict)
     models: Path = Path(".whet/models")
+    # By agent: what doubts its exploration more than it would itself, such as after the world has changed.
+    reopened: Mapping[str, Callable[[Exploration], Exploration]] = field(default_factory=dict)
     _made: dict[str, Policy] = field(default_factory=dict)
 
     def policy_for(self, agent: str, unit: str) -> Policy:
@@ -51,9 +53,10 @@ class Shelf:
         hierarchy = Hierarchy(agent, self.categories[agent], self.tables, self.weights)
         match name:
             case "thompson" | "tabular":  # the latter where it is the default itself
-                return TabularPolicy(hierarchy, Thompson(), self.rate, rng)
+                return TabularPolicy(hierarchy, self._exploring(agent, Thompson()), self.rate, rng)
             case "epsilon-greedy":
-                return TabularPolicy(hierarchy, EpsilonGreedy(self.schedules[agent]), self.rate, rng)
+                exploration = self._exploring(agent, EpsilonGreedy(self.schedules[agent]))
+                return TabularPolicy(hierarchy, exploration, self.rate, rng)
             case warm_start.NAME:
                 prior = warm_start.opened(self.models / agent / name, agent)
                 return WarmStart(prior, hierarchy, self.rate, rng)
@@ -65,6 +68,9 @@ class Shelf:
             return FixedPolicy(name)
         allowed = ", ".join((*NAMES, *(a.name for a in self.actions[agent])))
         raise WhetError(f"{agent} cannot use the policy {name!r}.", f"Choose one of: {allowed}.")
+
+    def _exploring(self, agent: str, exploration: Exploration) -> Exploration:
+        return self.reopened[agent](exploration) if agent in self.reopened else exploration
 
     def _deep(self, agent: str, name: str, hierarchy: Hierarchy, rng: np.random.Generator) -> Policy:
         """Found out before anything runs: without what it was trained to, a deep policy decides nothing."""

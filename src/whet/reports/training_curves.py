@@ -24,6 +24,11 @@ svg{width:100%}text{fill:var(--faint);font-size:11px}.grid{stroke:var(--grid)}
 .none{border:1px dashed var(--grid);padding:2rem;text-align:center}
 """
 
+_ALONE = (
+    "text{fill:#6b7280;font:11px system-ui,sans-serif}.grid{stroke:#e5e7eb}.raw,.mean{fill:none;stroke:#2563eb}"
+    ".raw{opacity:.3}.mean{stroke-width:2}"
+)
+
 
 class Panel(NamedTuple):
     """`measures` are tried in this order; those that were measured are drawn, at most two."""
@@ -53,6 +58,18 @@ def render_training(title: str, told: str, rows: Sequence[Row]) -> str:
         "<!doctype html><html lang='en'><meta charset='utf-8'><meta name='viewport' content='width=device-width'>"
         f"<title>{escape(printable(title))}</title><style>{_STYLE}</style><h1>{escape(printable(title))}</h1>"
         f"<p>{escape(printable(told, 1000))} Thin: as measured. Thick: a moving mean.</p><main>{figures}</main></html>"
+    )
+
+
+def render_curve(title: str, rows: Sequence[Row], measure: str = "episode_reward") -> str:
+    """One measure as a picture that stands alone, for whoever shows files."""
+    points = [(row["step"], row[measure]) for row in rows if measure in row]
+    drawn = _drawing([points]) if points else f"<text x='{_LEFT}' y='{_HEIGHT // 2}'>not measured</text>"
+    told = escape(f"{printable(title)}: {measure.replace('_', ' ')}")
+    return (
+        f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {_WIDTH} {_HEIGHT}' role='img' aria-label='{told}'>"
+        f"<style>{_ALONE}</style><rect width='100%' height='100%' fill='#fff'/>{drawn}"
+        f"<text x='{_LEFT}' y='{_TOP}'>{told}</text></svg>\n"
     )
 
 

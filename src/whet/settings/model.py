@@ -11,7 +11,7 @@ from whet.settings.learning import (
     Training,
     TransferLearning,
 )
-from whet.settings.production import Production, TeamLearning
+from whet.settings.production import Learn, Production, TeamLearning
 from whet.settings.running import Confidence, Limits, Rewards
 from whet.settings.section import Section
 
@@ -58,6 +58,7 @@ class Settings(Section):
     transfer_learning: TransferLearning = TransferLearning()
     training: Training = Training()
     convergence: Convergence = Convergence()
+    learn: Learn = Learn()
     production: Production = Production()
     team_learning: TeamLearning = TeamLearning()
     rewards: Rewards = Rewards()

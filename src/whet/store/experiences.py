@@ -11,6 +11,7 @@ from whet.core.ports import Lesson
 from whet.core.records import Experience, Reward
 from whet.store.audit import SqlAuditTrail
 from whet.store.engine import Database
+from whet.store.learning_schema import arrivals
 from whet.store.schema import experiences
 from whet.store.tables import SqlQTables
 from whet.store.validated import validated
@@ -22,6 +23,10 @@ _SAME = (
     *("key", "run_id", "agent", "category", "kind", "state", "state_key", "category_key", "fleet_key", "outcome"),
     *("next_state_key", "next_category_key", "next_fleet_key", "next_actions", "done", "at"),
 )
+
+
+_next_position = select(func.coalesce(func.max(arrivals.c.position), 0) + 1).scalar_subquery()
+_ARRIVE = arrivals.insert().values(position=_next_position, experience=bindparam("number"))
 
 
 class SqlExperiences:
@@ -67,7 +72,8 @@ class SqlExperiences:
         return int(self._database.read(lambda connection: connection.execute(query).scalar_one()))
 
     def _learn(self, connection: Connection, experience: Experience, lesson: Lesson | None) -> bool:
-        if connection.execute(self._insert_new, _row(experience)).first() is None:
+        added = connection.execute(self._insert_new, _row(experience)).scalar_one_or_none()
+        if added is None:
             return False
         if lesson is not None:
             self._tables.learn_in(connection, lesson, experience.reward.credited)
@@ -80,10 +86,12 @@ class SqlExperiences:
             "target": None if lesson is None else lesson.target,
         }
         self._audit.append_in(connection, "learned", experience.key, payload)
+        # After the audit: its head stays locked until the commit, so positions become visible in their order.
+        connection.execute(_ARRIVE, {"number": added})
         return True
 
     def _fetch(self, query: Select[Any]) -> list[Experience]:
-        return [_experience(row) for row in self._database.read(lambda connection: connection.execute(query).all())]
+        return [experience_of(row) for row in self._database.read(lambda connection: connection.execute(query).all())]
 
 
 def _of_agent(query: Select[Any], agent: str | None) -> Select[Any]:
@@ -118,7 +126,7 @@ def _by_id(connection: Connection, ids: Iterable[int]) -> dict[int, Experience]:
     found: dict[int, Experience] = {}
     for start in range(0, len(wanted), _BATCH):
         query = select(experiences).where(experiences.c.id.in_(wanted[start : start + _BATCH]))
-        found.update({row.id: _experience(row) for row in connection.execute(query)})
+        found.update({row.id: experience_of(row) for row in connection.execute(query)})
     return found
 
 
@@ -138,7 +146,7 @@ def _row(experience: Experience) -> dict[str, Any]:
     }
 
 
-def _experience(row: Row[Any]) -> Experience:
+def experience_of(row: Row[Any]) -> Experience:
     reward = Reward(
         profile=row.reward_profile,
         parts=row.reward_parts,

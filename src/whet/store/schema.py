@@ -1,6 +1,6 @@
 """The tables. One experience table serves replay, reward history and training alike.
 
-Those of sheets are in `sheet_schema`.
+Those of sheets are in `sheet_schema`, those of continuous learning in `learning_schema`.
 Changing anything here needs a migration beside the others, and `HEAD` moved to its revision.
 """
 
@@ -21,7 +21,7 @@ from sqlalchemy import (
 
 from whet.store.columns import AnyText, Document, Moment, Name, RowNumber
 
-HEAD = "0003"
+HEAD = "0004"
 VERSION_TABLE = "whet_schema_version"
 
 metadata = MetaData(
@@ -70,6 +70,7 @@ decisions = Table(
     Column("review", String(20), nullable=False, index=True),
     Column("at", Moment, nullable=False),
     Index(None, "agent", "state_key"),
+    Index(None, "agent", "at"),
 )
 
 rulings = Table(

@@ -10,13 +10,16 @@ from sqlalchemy.exc import ArgumentError
 
 from whet.core.errors import WhetError
 from whet.store.audit import SqlAuditTrail
+from whet.store.candidates import SqlCandidates
 from whet.store.decisions import SqlDecisions
 from whet.store.engine import BUSY_SECONDS, Database, postgres_engine, sqlite_engine
 from whet.store.experiences import SqlExperiences
 from whet.store.history import SqlTestHistory
 from whet.store.knowledge import SqlServiceKnowledge
+from whet.store.learning_log import SqlLearningLog
 from whet.store.lifeline import Lifeline
 from whet.store.migrating import migrate, prepare_file
+from whet.store.queue import SqlQueue
 from whet.store.runs import SqlRuns
 from whet.store.sheets import SqlSheets
 from whet.store.tables import SqlQTables
@@ -36,6 +39,9 @@ class SqlStore:
         self.runs = SqlRuns(database, self.audit)
         self.sheets = SqlSheets(database)
         self.knowledge = SqlServiceKnowledge(database)
+        self.candidates = SqlCandidates(database, self.audit)
+        self.learning = SqlLearningLog(database, self.audit)
+        self.queue = SqlQueue(database)
 
     def rescue(self) -> bool:
         """Write everything back if the store's file was deleted or replaced under us. True if it had to.

@@ -16,6 +16,7 @@ from whet.core.ports import Cell, Entry, Lesson, Move, Scope
 from whet.core.records import now
 from whet.store.audit import SqlAuditTrail
 from whet.store.engine import Database
+from whet.store.restoring import checked_rows, replace_table
 from whet.store.schema import q_tables, q_values
 from whet.store.validated import validated
 
@@ -63,6 +64,10 @@ class SqlQTables:
 
     def wipe(self, scope: Scope, owner: str) -> int:
         return self._database.write(lambda c: self._wipe(c, scope, owner))
+
+    def restore(self, scope: Scope, owner: str, rows: Mapping[Cell, Entry]) -> None:
+        cells = checked_rows(scope, owner, rows)
+        self._database.write(lambda c: self._restore(c, scope, owner, cells))
 
     def learn_in(self, connection: Connection, lesson: Lesson, credited: float) -> None:
         """Apply a lesson within the caller's transaction. A cell named twice moves once, by its first move."""
@@ -119,6 +124,10 @@ class SqlQTables:
         connection.execute(delete(q_tables).where(q_tables.c.id == table_id))
         self._audit.append_in(connection, "wiped", f"{scope.value}/{owner}", {"cells": cells})
         return cells
+
+    def _restore(self, connection: Connection, scope: Scope, owner: str, cells: Mapping[Cell, Entry]) -> None:
+        replace_table(connection, self._database, scope, owner, cells)
+        self._audit.append_in(connection, "restored", f"{scope.value}/{owner}", {"cells": len(cells)})
 
 
 _CELLS = select(

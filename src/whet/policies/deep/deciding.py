@@ -17,8 +17,9 @@ from whet.policies.confidence import Calibration, calibration_of
 from whet.policies.deep.encoding import Encoder
 from whet.policies.deep.opinions import Opinion
 from whet.policies.hierarchy import Hierarchy, Known, Place
-from whet.policies.posterior import best_probabilities, good_enough_probabilities
+from whet.policies.posterior import good_enough_probabilities
 from whet.policies.static import require_actions
+from whet.policies.tabular import Exploration, Thompson
 
 # How far a project as a whole may lie above or below what was learned elsewhere, in reward points.
 LEVEL_POINTS = 10.0
@@ -35,8 +36,10 @@ class DeepPolicy:
         rate: float,
         rng: np.random.Generator,
         calibration: Calibration | None = None,
+        exploration: Exploration | None = None,
     ) -> None:
         self.opinion, self.encoder, self.hierarchy, self.rate, self.rng = opinion, encoder, hierarchy, rate, rng
+        self.exploration = exploration or Thompson()
         self.calibration = calibration or calibration_of(opinion.name)
         self._place = {name: number for number, name in enumerate(opinion.actions)}
 
@@ -49,7 +52,7 @@ class DeepPolicy:
         learned = self._opinion(state, allowed)
         known = self.hierarchy.recall(Place.of(state), allowed)
         beliefs = together(learned, known, self.rate)
-        probabilities = best_probabilities(beliefs)
+        probabilities = self.exploration.probabilities(beliefs)
         drawn = int(self.rng.choice(len(allowed), p=probabilities))
         return Choice(
             action=allowed[drawn].name,

@@ -1,0 +1,1 @@
+"""Continuous learning, compressed: see `weeks.py`."""

@@ -1,0 +1,38 @@
+"""What goes wrong in these weeks, on purpose."""
+
+from collections.abc import Sequence
+
+from whet.bootstrap.learning import Lessons, Trainer
+from whet.core.candidates import Candidate
+from whet.core.learning_log import Batch
+from whet.core.records import Experience, Reward
+from whet.improvement.rehearsal import Scene, exchanged
+
+CHANGED_ON = 18  # the day from which the shop is another project
+SPOILT_BATCH = 3  # its rewards are turned round on their way to training
+SUBTLE_BATCH = 4  # the candidate made of it is worse in use than any log could tell
+LOSS_IN_USE = 9.0
+
+
+def scenes_on(day: int, scenes: Sequence[Scene]) -> Sequence[Scene]:
+    """Since the change, what paid best pays least: the suite became one that only retries get through."""
+    return exchanged(scenes, "run_fast_first", "retry_failed_3x") if day >= CHANGED_ON else scenes
+
+
+class SpoiltTrainer(Trainer):
+    def lessons(self, batch: Batch, parent: Candidate | None) -> Lessons:
+        lessons = super().lessons(batch, parent)
+        if batch.number != SPOILT_BATCH:
+            return lessons
+        return Lessons([_turned_round(each) for each in lessons.batch], (), None)
+
+
+def worse_in_use(candidates: Sequence[Candidate], policy: str, reward: Reward) -> Reward:
+    subtle = {f"candidate-{each.number}" for each in candidates if each.lineage.batch == SUBTLE_BATCH}
+    loss = LOSS_IN_USE if policy in subtle else 0.0
+    return reward.model_copy(update={"credited": reward.credited - loss})
+
+
+def _turned_round(experience: Experience) -> Experience:
+    reward = experience.reward
+    return experience.with_reward(reward.model_copy(update={"credited": -reward.credited}))

@@ -1,0 +1,142 @@
+"""Weeks of continuous learning in minutes: `make demo-learning`.
+
+Real: policies, gate, rewards, store, queue, filter, training, proof, rollout, registry, audit trail. Recorded: what
+each action of the test executor did on the example shop (a world that Whet ships). Planted (`planted.py`) and said: the
+project changes, a batch is spoilt, a candidate is worse in use than the log could tell. The clock is this script's own,
+and the same seed gives the same weeks.
+"""
+
+import argparse
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+from examples.learning.chart import Day, Event, chart
+from examples.learning.planted import CHANGED_ON, SpoiltTrainer, scenes_on, worse_in_use
+
+from whet.agents.catalogue import agent_named
+from whet.bootstrap import assembly
+from whet.bootstrap.candidates import rolled_out
+from whet.bootstrap.drifting import changes
+from whet.bootstrap.learning import pipeline
+from whet.bootstrap.site import Site, open_site
+from whet.core.candidates import Candidate
+from whet.core.ports import PolicySource, Store
+from whet.improvement.rehearsal import Rehearsal, Scene, scenes_of
+from whet.improvement.world import shipped
+
+AGENT, WORLD, START = "test-executor", "shop/test-executor", datetime(2026, 1, 5, tzinfo=UTC)
+RUNS_A_DAY, DAYS = 300, 42
+SETTINGS = """\
+[project]
+name = "demo-learning"
+
+[tool.whet]
+seed = {seed}
+
+# A policy that goes on exploring as it did at first: that is what a trained one has to beat.
+[tool.whet.q_learning]
+exploration = "epsilon-greedy"
+epsilon_strategy = "exponential"
+epsilon_decay = 1.0
+
+[tool.whet.learn]
+min_experiences = 3000
+
+[tool.whet.production]
+min_samples = 30
+min_decisions = 90
+probation_hours = 72.0
+"""
+
+
+@dataclass
+class Weeks:
+    site: Site
+    store: Store
+    rng: np.random.Generator
+    scenes: list[Scene]
+    days: list[Day] = field(default_factory=list)
+    events: list[Event] = field(default_factory=list)
+
+    def live(self, day: int) -> None:
+        """A day of runs, then the night's learning."""
+        if day == CHANGED_ON:
+            self._tell(day, "planted: the project changes, what paid best now pays least", "drift")
+        effect = partial(worse_in_use, self.store.candidates.all(AGENT))
+        rehearsal = Rehearsal(agent_named(AGENT), self.store, self._policies(), self.rng)
+        rewards = []
+        for run in range(RUNS_A_DAY):
+            at = START + timedelta(days=day, minutes=run * 1440 / RUNS_A_DAY)
+            lived = rehearsal.run(scenes_on(day, self.scenes), f"day-{day:02}-run-{run:03}", at, effect)
+            rewards += [each.reward.credited for each in lived]
+        self.days.append(Day(day, float(np.mean(rewards))))
+        self._learn(day)
+
+    def _policies(self) -> "partial[PolicySource]":
+        """As a visit puts them together, but that drift is looked for once a day."""
+        doubted = changes(self.store, (AGENT,)).reopened
+        models = self.site.state_dir / assembly.MODELS
+        shelf = assembly.shelf(self.site.settings, self.store, self.seed, models, doubted)
+        return partial(rolled_out, self.site, self.store, shelf, self.seed, print, doubted)
+
+    @property
+    def seed(self) -> int:
+        return self.site.settings.seed or 0
+
+    def _learn(self, day: int) -> None:
+        before = {each.number: each for each in self.store.candidates.all()}
+        with pipeline(self.site, self.store) as learning:
+            spoiling = replace(learning, workshop=SpoiltTrainer(self.site, self.store, learning.registry))
+            for _ in spoiling.tick(START + timedelta(days=day + 1)):
+                pass
+        known = {event.told for event in self.events}
+        for drift in changes(self.store, (AGENT,)).drifts:
+            if drift.sentence not in known:
+                self._tell(day, drift.sentence, "drift")
+        for candidate in reversed(self.store.candidates.all()):
+            self._tell_move(day, before.get(candidate.number), candidate)
+
+    def _tell_move(self, day: int, before: Candidate | None, now: Candidate) -> None:
+        if before is None or (before.stage, before.share) != (now.stage, now.share):
+            told = now.why or f"candidate {now.number} is trained"
+            named = told if f"andidate {now.number}" in told else f"candidate {now.number} {now.stage.value}: {told}"
+            self._tell(day, named, now.stage.value)
+
+    def _tell(self, day: int, told: str, kind: str) -> None:
+        self.events.append(Event(day, told, kind))
+        print(f"day {day:2}  {told[:200]}", flush=True)
+
+
+@contextmanager
+def begun(folder: Path, seed: int) -> Iterator[Weeks]:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    (folder / "pyproject.toml").write_text(SETTINGS.format(seed=seed))
+    site = open_site(folder)
+    world = next(each for each in shipped() if each.name == WORLD)
+    with site.store() as store:
+        scenes = scenes_of(world, assembly.valuing(site.settings))
+        yield Weeks(site, store, np.random.default_rng(seed), scenes)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="made anew")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--days", type=int, default=DAYS)
+    asked = parser.parse_args()
+    with begun(asked.folder, asked.seed) as weeks:
+        for day in range(asked.days):
+            weeks.live(day)
+        (asked.folder / "weeks.svg").write_text(chart(weeks.days, weeks.events))
+    print(f"\nPicture: {asked.folder / 'weeks.svg'}   Look around: whet models -C {asked.folder}")
+
+
+if __name__ == "__main__":
+    main()

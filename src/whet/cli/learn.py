@@ -1,0 +1,77 @@
+"""whet learn: yesterday's runs become a better policy, if it is one."""
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from types import FrameType
+
+import click
+
+from whet.bootstrap.site import Site, open_site
+from whet.cli.options import format_option, project_option
+from whet.cli.output import dump, require_visit, say
+from whet.core.text import printable
+
+
+@click.command()
+@click.option("--watch", is_flag=True, help="Go on looking, every [learn] check_seconds, until Ctrl-C.")
+@click.option("--now", "at_once", is_flag=True, help="Train with what waits, without waiting for more or for the hour.")
+@project_option()
+@format_option()
+def learn(watch: bool, at_once: bool, project: Path, form: str) -> None:
+    """Collect, filter, train, prove, roll out: everything that is due, once.
+
+    \b
+    A policy trained from what runs showed reaches 10 %, 50 %, 100 % of the decisions by itself, only if it is
+    better, and goes back by itself if it is not. Look and steer:
+      whet models                 candidates: where they stand, and why
+      whet models 12              everything that is known of one
+      whet compare 12 production  side by side
+      whet promote 12             whet rollback 12      whet pause 12
+    Settings: [tool.whet.learn] and [tool.whet.production], see docs/learn.md.
+    """
+    site = open_site(project)
+    require_visit(site)
+    with _until_stopped() as stopped:
+        while True:
+            _tick(site, at_once, form)
+            if not watch or stopped.wait(site.settings.learn.check_seconds):
+                return
+
+
+def _tick(site: Site, at_once: bool, form: str) -> None:
+    from whet.bootstrap.learning import FOLDER, pipeline
+    from whet.improvement.intake.trigger import Rule
+    from whet.tools.lock import exclusive
+
+    now = datetime.now(UTC)
+    with exclusive(site.state_dir / f"{FOLDER}.lock"), site.store() as store:
+        with pipeline(site, store, Rule(1, 0.0) if at_once else None) as learning:
+            told = []
+            for each in learning.tick(now):
+                told.append({"phase": each.phase.value, "candidate": each.candidate, "told": each.sentence})
+                if form == "text":
+                    say(f"{each.phase.value:>8}  {printable(each.sentence, 400)}")
+        if form == "json":
+            dump({"at": now.isoformat(), "steps": told})
+        elif not told:
+            say("Nothing is due: no new experiences, and no candidate to look at. They come from: whet run")
+
+
+@contextmanager
+def _until_stopped() -> Iterator[threading.Event]:
+    """A signal ends the waiting, not the step at work: what is begun is finished, or done again next time."""
+    stopped = threading.Event()
+
+    def stop(_number: int, _frame: FrameType | None) -> None:
+        stopped.set()
+
+    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stopped
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -1,0 +1,70 @@
+"""whet models: the candidates of this project, where they stand, and why."""
+
+from pathlib import Path
+
+import click
+
+from whet.bootstrap.site import open_site
+from whet.cli.options import format_option, project_option
+from whet.cli.output import dump, require_visit, say, table
+from whet.core.candidates import Candidate
+from whet.core.errors import WhetError
+from whet.core.ports import Store
+from whet.core.text import printable
+
+_PASSED = {True: "yes", False: "no", None: "inconclusive"}
+
+
+@click.command()
+@click.argument("number", type=int, required=False)
+@click.option("--agent", metavar="NAME", help="Only this agent's.")
+@project_option()
+@format_option()
+def models(number: int | None, agent: str | None, project: Path, form: str) -> None:
+    """Trained policies: versions, stages, traffic and evidence. With NUMBER, everything known of that one."""
+    site = open_site(project)
+    require_visit(site)
+    with site.store() as store:
+        shown = store.candidates.all(agent) if number is None else [_one(store, number)]
+    if form == "json":
+        dump([each.model_dump(mode="json") for each in shown])
+    elif not shown:
+        say("No policy was trained yet. whet learn trains one when there is enough to learn from.")
+    elif number is not None:
+        _tell(shown[0])
+    else:
+        columns = ("#", "agent", "kind", "stage", "traffic", "since (UTC)", "why")
+        table("Candidates, newest first", columns, [_row(each) for each in shown])
+
+
+def _row(candidate: Candidate) -> tuple[object, ...]:
+    c = candidate
+    return c.number, c.agent, c.kind, _stage(c), f"{c.share:.0%}", f"{c.since:%Y-%m-%d %H:%M}", c.why
+
+
+def _stage(candidate: Candidate) -> str:
+    return f"{candidate.stage.value}{', paused' if candidate.paused else ''}"
+
+
+def _one(store: Store, number: int) -> Candidate:
+    found = store.candidates.get(number)
+    if found is None:
+        raise WhetError(f"There is no candidate {number}.", "whet models lists those there are.")
+    return found
+
+
+def _tell(candidate: Candidate) -> None:
+    lineage = candidate.lineage
+    parent = "nothing" if lineage.parent is None else f"candidate {lineage.parent}"
+    standing = f"{_stage(candidate)}, {candidate.share:.0%} of the runs"
+    say(f"candidate {candidate.number} of {candidate.agent} ({candidate.kind}): {standing}")
+    say(f"  why       {printable(candidate.why, 1000) or 'it was just trained'}")
+    say(f"  trained   with {lineage.experiences:,} experiences of batch {lineage.batch}, going on from {parent}")
+    say(f"  artefact  {candidate.artefact[:12]}, made by whet {lineage.code_version} with seed {lineage.seed}")
+    gates = candidate.evidence.get("gates")
+    if gates:
+        rows = [(g["name"], _PASSED[g["passed"]], g["measured"], g["needed"], g["why"]) for g in gates]
+        table("\nGates", ("gate", "passed", "measured", "needed", "why"), rows)
+    look = candidate.evidence.get("look")
+    if look:
+        say(f"\nLast look  {printable(look['sentence'], 1000)}")

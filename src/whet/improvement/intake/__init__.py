@@ -1,0 +1,1 @@
+"""What of the stream of experiences is fit to train with, and when there is enough of it."""

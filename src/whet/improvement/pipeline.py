@@ -1,0 +1,202 @@
+"""One tick of continuous learning: collect → take → train → prove → roll out.
+
+Where everything stands is in the store, and every phase starts from there. What is done again after a crash has the
+same effect: verdicts and training examples are kept by key, a batch trains to the same bytes, a candidate is added by
+what made it, and moves only from where it was seen to stand.
+"""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, NamedTuple, Protocol
+
+from pydantic import ValidationError
+
+from whet.core.candidates import Candidate, NewCandidate, Stage, Step
+from whet.core.errors import WhetError
+from whet.core.learning_log import Batch, Judged, Quality, Seen
+from whet.core.ports import Store
+from whet.core.queues import Delivery, Message, TrainingQueue
+from whet.core.records import Experience
+from whet.core.registries import ALIASES, Alias, Registry
+from whet.improvement.intake.trigger import Rule, due
+from whet.improvement.rollout.plan import Plan
+from whet.improvement.rollout.stepping import roll_out
+
+_AT_ONCE = 500
+_ENDED = (Stage.REJECTED, Stage.ROLLED_BACK)
+_ALIASED = {"production": (Stage.PRODUCTION,), "canary": (Stage.CANARY,), "candidate": (Stage.TRAINED, Stage.PROVEN)}
+
+
+class Phase(StrEnum):
+    COLLECT = "collect"
+    TAKE = "take"
+    TRAIN = "train"
+    PROVE = "prove"
+    ROLL_OUT = "roll out"
+
+
+class Told(NamedTuple):
+    """What a phase did, or is waiting for. Whatever was told is safe in the store."""
+
+    phase: Phase
+    sentence: str
+    candidate: int | None = None
+
+
+class Examination(NamedTuple):
+    """`passed` None: inconclusive. `evidence` by name: what each gate measured, and on what."""
+
+    passed: bool | None
+    why: str
+    evidence: Mapping[str, Any]
+
+
+class Judge(Protocol):
+    def judge(self, experience: Experience, now: datetime) -> Judged: ...
+
+
+class Workshop(Protocol):
+    def train(self, batch: Batch, parent: Candidate | None) -> NewCandidate:
+        """The batch as a policy in the registry. The same batch again gives the same."""
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    store: Store
+    queue: TrainingQueue
+    registry: Registry
+    judge: Judge
+    held_out: Callable[[str], bool]  # by run id: kept for proof, never trained on
+    rule: Rule
+    workshop: Workshop
+    examine: Callable[[Candidate, datetime], Examination]
+    plan: Plan
+    replay_capacity: int = 1_000_000
+    consumer: str = "whet-learn"
+
+    def tick(self, now: datetime) -> Iterator[Told]:
+        """Everything that is due at `now`. Yields after each durable step; whoever stops there can start again."""
+        yield from self._collect(now)
+        yield from self._take(now)
+        yield from self._train(now)
+        yield from self._prove(now)
+        yield from self._roll_out(now)
+
+    def _collect(self, now: datetime) -> Iterator[Told]:
+        while seen := self.store.learning.unread(_AT_ONCE):
+            judged = [self.judge.judge(each.experience, now) for each in seen]
+            self.queue.put([_message(each.experience) for each in self._wanted(seen, judged)])
+            self.store.learning.judge(judged, seen[-1].position)
+            good = sum(each.quality is Quality.GOOD for each in judged)
+            yield Told(Phase.COLLECT, f"{len(seen):,} experiences read: {good:,} good, {len(seen) - good:,} refused")
+
+    def _wanted(self, seen: Sequence[Seen], judged: Sequence[Judged]) -> list[Seen]:
+        return [
+            each
+            for each, verdict in zip(seen, judged, strict=True)
+            if verdict.quality is Quality.GOOD and not self.held_out(each.experience.run_id)
+        ]
+
+    def _take(self, now: datetime) -> Iterator[Told]:
+        while deliveries := self.queue.take(self.consumer, _AT_ONCE):
+            lived = [each for each in map(_experience, deliveries) if each is not None]
+            new = self.store.learning.collect(lived, now)
+            told = f"{new:,} experiences are new in the training set"
+            if len(lived) < len(deliveries):
+                told += f"; {len(deliveries) - len(lived):,} messages of the queue are no experiences and were left out"
+            yield Told(Phase.TAKE, told)
+            self.queue.done(deliveries)
+
+    def _train(self, now: datetime) -> Iterator[Told]:
+        for agent in self.store.learning.agents_waiting():
+            waiting, oldest = self.store.learning.waiting(agent)
+            last = next(iter(self.store.learning.batches(agent)), None)
+            ready = due(waiting, oldest, None if last is None else last.closed_at, now, self.rule)
+            if ready.due:
+                self.store.learning.close_batch(agent, now, self.rule.fewest)
+            yield Told(Phase.TRAIN, f"{agent}: {'training is due' if ready.due else 'waiting'}: {ready.sentence}")
+        trained = {candidate.key for candidate in self.store.candidates.all()}
+        for batch in reversed(self.store.learning.batches()):
+            if key_of(batch) not in trained:
+                yield from self._train_batch(batch, now)
+        self.store.learning.trim(self.replay_capacity)
+
+    def _train_batch(self, batch: Batch, now: datetime) -> Iterator[Told]:
+        try:
+            made = self.workshop.train(batch, self._parent(batch.agent))
+        except WhetError as error:  # one batch in trouble does not stop what watches the candidates in use
+            yield Told(Phase.TRAIN, f"{batch.agent}: batch {batch.number} could not be trained: {error}")
+            return
+        yield Told(Phase.TRAIN, f"{batch.agent}: batch {batch.number} is trained")
+        candidate = self.store.candidates.add(made, now)
+        for earlier in self.store.candidates.at_stage(batch.agent, Stage.TRAINED):
+            if earlier.number < candidate.number:
+                self._move(earlier, Stage.REJECTED, f"candidate {candidate.number} knows more and takes its place", now)
+        told = f"candidate {candidate.number} of {batch.agent}: trained with {batch.size:,} experiences"
+        yield Told(Phase.TRAIN, told, candidate.number)
+
+    def _parent(self, agent: str) -> Candidate | None:
+        """Who knows most of those that nobody found fault with."""
+        return next((each for each in self.store.candidates.all(agent) if each.stage not in _ENDED), None)
+
+    def _prove(self, now: datetime) -> Iterator[Told]:
+        waiting = [each for each in self.store.candidates.all() if each.stage is Stage.TRAINED and not each.paused]
+        for candidate in reversed(waiting):
+            found = self.examine(candidate, now)
+            if found.passed is None:
+                news = None if found.why == candidate.why else found.why
+                self.store.candidates.note(candidate.number, found.evidence, news)
+            else:
+                self._move(candidate, Stage.PROVEN if found.passed else Stage.REJECTED, found.why, now, found.evidence)
+            yield Told(Phase.PROVE, f"candidate {candidate.number} of {candidate.agent}: {found.why}", candidate.number)
+
+    def _roll_out(self, now: datetime) -> Iterator[Told]:
+        for look in roll_out(self.store, self.plan, now):
+            yield Told(Phase.ROLL_OUT, look.sentence, look.number)
+        for agent in sorted({candidate.agent for candidate in self.store.candidates.all()}):
+            self._name(agent)
+
+    def _name(self, agent: str) -> None:
+        """The registry's aliases show what the store says."""
+        candidates, named = self.store.candidates.all(agent), self.registry.named(agent)
+        for alias in ALIASES:
+            meant = _meant(alias, candidates)
+            if named.get(alias) != meant:
+                self.registry.name(agent, alias, meant)
+
+    def _move(
+        self, candidate: Candidate, to: Stage, why: str, now: datetime, evidence: Mapping[str, Any] | None = None
+    ) -> None:
+        step = Step(
+            number=candidate.number,
+            seen=candidate.stage,
+            seen_share=candidate.share,
+            to=to,
+            share=0.0,
+            why=why,
+            evidence=dict(evidence or {}),
+        )
+        self.store.candidates.move(step, now)
+
+
+def key_of(batch: Batch) -> str:
+    """Of the candidate that it becomes."""
+    return f"batch:{batch.number}"
+
+
+def _experience(delivery: Delivery) -> Experience | None:
+    """None for what others put into the queue."""
+    try:
+        return Experience.model_validate_json(delivery.message.body)
+    except ValidationError:
+        return None
+
+
+def _message(experience: Experience) -> Message:
+    return Message(experience.key, experience.model_dump_json().encode())
+
+
+def _meant(alias: Alias, candidates: Sequence[Candidate]) -> str | None:
+    return next((each.artefact for each in candidates if each.stage in _ALIASED[alias]), None)

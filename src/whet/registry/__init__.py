@@ -1,0 +1,1 @@
+"""Where trained policies are kept: plain signed folders, or MLflow."""

@@ -1,0 +1,78 @@
+"""A project that learns on a recorded world, in a folder, with a clock that is given."""
+
+import os
+import signal
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+
+from whet.agents.catalogue import agent_named
+from whet.bootstrap import assembly
+from whet.bootstrap.candidates import rolled_out
+from whet.bootstrap.learning import pipeline
+from whet.bootstrap.site import Site, open_site
+from whet.core.candidates import Candidate
+from whet.core.ports import PolicySource, Store
+from whet.improvement.pipeline import Examination, Told
+from whet.improvement.rehearsal import Effect, Rehearsal, scenes_of
+from whet.improvement.world import shipped
+
+WORLD = "shop/test-executor"
+START = datetime(2026, 3, 2, tzinfo=UTC)
+SETTINGS = """
+[project]
+name = "learns"
+[tool.whet]
+seed = 3
+[tool.whet.learn]
+min_experiences = 30
+min_hours = 0.0
+[tool.whet.production]
+first_share = 0.4
+traffic_split = 0.5
+min_samples = 25
+min_decisions = 25
+step_hours = 0.0
+"""
+
+
+def made(folder: Path, settings: str = SETTINGS) -> Site:
+    folder.mkdir(parents=True)
+    (folder / "pyproject.toml").write_text(settings)
+    return open_site(folder)
+
+
+def live(site: Site, store: Store, runs: int, first: int, effect: Effect | None = None) -> None:
+    """So many runs, a minute apart."""
+    world = next(each for each in shipped() if each.name == WORLD)
+    scenes = scenes_of(world, assembly.valuing(site.settings))
+    shelf = assembly.shelf(site.settings, store, 1, site.state_dir / "models")
+
+    def policies() -> PolicySource:
+        return rolled_out(site, store, shelf, 1, _unexpected)
+
+    rehearsal = Rehearsal(agent_named(world.agent), store, policies, np.random.default_rng(first))
+    for number in range(first, first + runs):
+        rehearsal.run(scenes, f"run-{number:05}", START + timedelta(minutes=number), effect)
+
+
+def proven(_candidate: Candidate, _now: datetime) -> Examination:
+    """The gates have tests of their own; these ask what becomes of their verdict."""
+    return Examination(True, "it is proven", {"gates": []})
+
+
+def ticked(site: Site, now: datetime, die_after: int = 0) -> list[Told]:
+    """Ends its process with SIGKILL after so many steps; 0: never."""
+    told = []
+    with site.store() as store, pipeline(site, store) as learning:
+        object.__setattr__(learning, "examine", proven)
+        for told_now in learning.tick(now):
+            told.append(told_now)
+            if len(told) == die_after:
+                os.kill(os.getpid(), signal.SIGKILL)
+    return told
+
+
+def _unexpected(told: str) -> None:
+    raise AssertionError(told)
