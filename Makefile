@@ -1,5 +1,5 @@
 # One verb per task. `make demo` and `make test` do all their set-up themselves.
-.PHONY: demo test check env bench worlds clean
+.PHONY: demo demo-learning test check env bench worlds clean
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -11,6 +11,9 @@ demo: env  ## visit the example shop; run it twice to see the second visit use w
 	@$(BIN)/whet run $(DEMO) --minutes 3 || test $$? -eq 1
 	@echo "Run 'make demo' again: the next visit uses what this one learned."
 	@echo "Look around: $(BIN)/whet status -C $(DEMO)   or open $(DEMO)/.whet/report.html"
+
+demo-learning: env  ## weeks of continuous learning in minutes, on recorded outcomes and a clock of its own
+	@$(BIN)/python -m examples.learning.weeks build/demo-learning
 
 test: env check  ## everything, with a real PostgreSQL of its own
 	$(BIN)/python -m pytest -n 2 --dist loadfile  # a file stays with one worker, and so do its servers
@@ -36,6 +39,9 @@ bench: env  ## speed and learning, as ratios in one run
 	$(BIN)/python benchmarks/plugin.py
 	$(BIN)/python benchmarks/replay.py
 	$(BIN)/python benchmarks/decision_latency.py
+	$(BIN)/python benchmarks/gates.py --json build/gates.json
+	$(BIN)/python benchmarks/rollback.py
+	$(BIN)/python benchmarks/queues.py
 
 worlds: env  ## record the shipped worlds anew (about an hour)
 	$(BIN)/python benchmarks/record_worlds.py build/worlds

@@ -3,7 +3,7 @@
 Everything goes through `DriftWatch`, as experiences of the test-executor, one run each. Stable streams: outcomes drawn
 from the recorded worlds by chance or by a policy that learns, and rewards and states of known distributions, neighbours
 that resemble each other included. Planted drifts begin at run 400; told is how many runs later they are seen. At last:
-what a policy gives away after its actions changed places, with exploration reopened and without.
+what a policy gives away after its actions pay something else, with exploration reopened and without.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parents[1]))  # started as a script, only its folder is on the path
 
 from benchmarks.drift_streams import BEGIN, CHANGED, RESEMBLING, STABLE, Stream
-from benchmarks.drift_worlds import after_a_swap, recorded
+from benchmarks.drift_worlds import CHANGES, after_a_change, recorded
 
 from whet.agents.catalogue import AGENTS
 from whet.improvement.drift import DriftWatch
@@ -50,12 +50,16 @@ def measured(given: argparse.Namespace) -> dict[str, dict[str, Any]]:
     }
     resembling = {name: _alarms(make, seeds, given.runs) for name, make in RESEMBLING.items()}
     planted = {name: _delays(make, seeds[: max(1, len(seeds) // 2)]) for name, make in CHANGED.items()}
-    swaps = {kind: after_a_swap(kind, seeds[:40]) for kind in ("without", "reopened")}
+    lives = {
+        f"{change}{', reopened' if reopens else ''}": after_a_change(change, reopens, seeds[:20])
+        for change in CHANGES
+        for reopens in (False, True)
+    }
     return {
         "false_alarms": stable,
         "false_alarms_with_resembling_neighbours": resembling,
         "delays": planted,
-        "after_a_swap_of_actions": swaps,
+        "after_a_change_of_what_actions_pay": lives,
     }
 
 

@@ -12,6 +12,7 @@ from whet.core.records import Action, ActionKind, Experience, Situation, State
 from whet.improvement.drift import DriftWatch
 from whet.improvement.reopening import CLOSED, Reopened
 from whet.improvement.world import World, shipped
+from whet.policies.beliefs import Vector
 from whet.policies.hierarchy import Hierarchy, Place
 from whet.policies.in_process import InProcessTables
 from whet.policies.learner import QLearner, Rates
@@ -64,36 +65,41 @@ _STATE = _Here(
 )
 _ACTIONS = tuple(Action(name=f"action_{n}", kind=kind, summary="") for n, kind in enumerate(list(ActionKind)[:4]))
 _PAYS = np.array([10.0, 5.0, 2.0, 0.0])
+CHANGES = {
+    "best and worst changed places": np.array([0.0, 5.0, 2.0, 10.0]),
+    "all fell but the worst": np.array([4.0, 2.0, 0.0, 9.0]),
+}
 _LEARNED, _AFTER = 600, 400
 
 
-def after_a_swap(kind: str, seeds: Sequence[int]) -> dict[str, Any]:
-    """Thompson sampling over tables; after 600 decisions the best action pays what the worst did, and the other way."""
-    lives = np.array([_life(kind == "reopened", seed) for seed in seeds])
+def after_a_change(change: str, reopens: bool, seeds: Sequence[int]) -> dict[str, Any]:
+    """Thompson sampling over tables; after 600 decisions the same actions pay something else."""
+    lives = np.array([_life(CHANGES[change], reopens, seed) for seed in seeds])
     return {
         "lives": len(seeds),
-        "points_lost_each_of_400": float(lives.mean()),
-        "half_width": float(1.96 * lives.std(ddof=1) / np.sqrt(len(seeds))),
+        "points_lost_each_of_400": float(lives[:, 0].mean()),
+        "half_width": float(1.96 * lives[:, 0].std(ddof=1) / np.sqrt(len(seeds))),
+        "drift_seen": float(lives[:, 1].mean()),
     }
 
 
-def _life(reopens: bool, seed: int) -> float:
-    """What it gave away for each decision after the swap."""
+def _life(later: Vector, reopens: bool, seed: int) -> tuple[float, bool]:
+    """What it gave away for each decision after the change, and whether a drift was seen."""
     rng, watch = np.random.default_rng(seed), DriftWatch(AGENTS)
     hierarchy = Hierarchy("test-executor", "core-testing", tables := InProcessTables())
     learner = QLearner(hierarchy, {each.name: each for each in _ACTIONS}, Rates())
-    lost = 0.0
+    lost, seen = 0.0, False
     for run in range(_LEARNED + _AFTER):
-        pays = _PAYS if run < _LEARNED else _PAYS[::-1]
+        pays = _PAYS if run < _LEARNED else later
         reopening = watch.reopening("test-executor") if reopens else CLOSED
         policy = TabularPolicy(hierarchy, Reopened(Thompson(), reopening), 0.1, rng)
         action = policy.choose(_STATE, _ACTIONS).action
         place = int(action.rsplit("_", 1)[1])
         turn = _turn(run, action, float(pays[place] + rng.normal(0.0, 5.0)))
         tables.learn(learner.lesson(turn))
-        watch.observe(turn)
+        seen = bool(watch.observe(turn)) or seen
         lost += (pays.max() - pays[place]) if run >= _LEARNED else 0.0
-    return lost / _AFTER
+    return lost / _AFTER, seen
 
 
 def _turn(run: int, action: str, reward: float) -> Experience:

@@ -7,6 +7,7 @@ each event and nothing else. Ratios are to SQLite, which has no connection.
 
 import argparse
 import json
+import logging
 import sys
 import tempfile
 import time
@@ -42,6 +43,7 @@ def main() -> None:
     parser.add_argument("--cut", type=float, default=0.05)
     parser.add_argument("--json", type=Path)
     arguments = parser.parse_args()
+    logging.getLogger("psycopg").setLevel(logging.ERROR)  # it warns of every connection that is cut
     sent = [Message(f"event-{number}", b"%d " % number * 200) for number in range(arguments.events)]
     figures: dict[str, Figures] = {}
     for queue, cut in [*((queue, 0.0) for queue in QUEUES), *((queue, arguments.cut) for queue in QUEUES[1:])]:

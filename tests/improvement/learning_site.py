@@ -2,6 +2,7 @@
 
 import os
 import signal
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -43,18 +44,26 @@ def made(folder: Path, settings: str = SETTINGS) -> Site:
     return open_site(folder)
 
 
-def live(site: Site, store: Store, runs: int, first: int, effect: Effect | None = None) -> None:
+def live(
+    site: Site,
+    store: Store,
+    runs: int,
+    first: int,
+    effect: Effect | None = None,
+    warn: Callable[[str], None] | None = None,
+    began: datetime = START,
+) -> None:
     """So many runs, a minute apart."""
     world = next(each for each in shipped() if each.name == WORLD)
     scenes = scenes_of(world, assembly.valuing(site.settings))
     shelf = assembly.shelf(site.settings, store, 1, site.state_dir / "models")
 
     def policies() -> PolicySource:
-        return rolled_out(site, store, shelf, 1, _unexpected)
+        return rolled_out(site, store, shelf, 1, warn or _unexpected)
 
     rehearsal = Rehearsal(agent_named(world.agent), store, policies, np.random.default_rng(first))
     for number in range(first, first + runs):
-        rehearsal.run(scenes, f"run-{number:05}", START + timedelta(minutes=number), effect)
+        rehearsal.run(scenes, f"run-{number:05}", began + timedelta(minutes=number), effect)
 
 
 def proven(_candidate: Candidate, _now: datetime) -> Examination:

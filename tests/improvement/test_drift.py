@@ -220,6 +220,13 @@ def test_reopened_explorations_try_what_they_had_given_up() -> None:
         np.testing.assert_allclose(Reopened(exploration, CLOSED).probabilities(beliefs), plain)
 
 
+def test_a_wider_belief_alone_makes_thompson_try_again() -> None:
+    """Two normals ten apart, each with √(0.5² + 10²): the worse is drawn higher in 24 % of all draws."""
+    beliefs = Beliefs(np.array([10.0, 0.0]), np.array([0.5, 0.5]))
+    assert Thompson().probabilities(beliefs)[1] < 1e-6
+    assert Reopened(Thompson(), Reopening(10.0, 0.0)).probabilities(beliefs)[1] == pytest.approx(0.240, abs=0.005)
+
+
 @pytest.mark.parametrize(("spread", "epsilon"), [(-1.0, 0.0), (math.nan, 0.0), (math.inf, 0.0), (0.0, 1.1)])
 def test_unusable_reopenings_are_refused(spread: float, epsilon: float) -> None:
     with pytest.raises(RefusedInput, match="Exploration cannot be reopened"):

@@ -32,6 +32,7 @@ def test_kafka_is_opened_by_its_address(kafka_broker: KafkaBroker, name: str, pa
         *("", "redis", "redis://", "redis:p4ss", "localhost:6379", "amqp://user:p4ss@host/", "sqlite:///p4ss"),
         *("redis://user:p4ss@[host", "kafka:///topic", "redis://:p4ss@host:port/0", "redis://:p4ss@host:99999/0"),
         *("kafka://u:p4ss@one:9092,/topic", "kafka://u:p4ss@one:9092,two:0/topic", "redis://:p4ss@host/1/2"),
+        "kafka://somebody:p4ss@127.0.0.1:9/topic",
         *("kafka://u:p4ss@host:port/topic", "redis://:p4ss@host/zero"),
     ],
 )

@@ -9,14 +9,15 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 line, disk, state, times = sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]), int(sys.argv[4])
 subprocess.run(["mount", "-t", "tmpfs", "-o", "size=6m", "none", str(disk)], check=True)
-os.environ["TMPDIR"] = str(disk)
+tempfile.tempdir = str(disk)  # and nowhere else
 shutil.copytree(state, disk / ".whet")
 
-from whet.checks.registry_samples import AGENT, contents, facts, policy  # noqa: E402 - after TMPDIR is set
+from whet.checks.registry_samples import AGENT, contents, facts, policy  # noqa: E402 - after the disk is there
 from whet.core.errors import WhetError  # noqa: E402
 from whet.registry.opening import opened  # noqa: E402
 

@@ -1,5 +1,6 @@
 """The registry of folders."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from whet.checks import registry as contract
 from whet.checks import registry_harm as harm
 from whet.checks.registry import Check, Subject
+from whet.checks.registry_samples import facts, policy
 from whet.core.errors import RefusedInput
 from whet.registry.plain import PlainRegistry
 
@@ -32,6 +34,20 @@ def test_contract(check: Check, subject: Subject, tmp_path: Path) -> None:
     check(subject, tmp_path / "policies")
 
 
+def test_whatever_is_listed_can_be_opened_at_any_moment(root: Path, tmp_path: Path) -> None:
+    """Another process looks while this one keeps: it never meets an artefact that is only half there."""
+    many = {f"file{number}": bytes(1000) for number in range(50)}
+    opened: set[str] = set()
+    with ThreadPoolExecutor(1) as pool, PlainRegistry(root, KEY) as writer, PlainRegistry(root, KEY) as reader:
+        kept = pool.submit(lambda: [writer.keep(policy(tmp_path, str(each), many), facts()) for each in range(8)])
+        while not kept.done():
+            for digest in set(reader.digests()) - opened:
+                reader.open(digest)
+                opened.add(digest)
+    assert opened <= set(kept.result())
+    assert len(opened) > 4
+
+
 def test_what_lies_about_is_not_listed(root: Path) -> None:
     (root / "artefacts" / "notes").mkdir(parents=True)
     assert PlainRegistry(root, KEY).digests() == []
@@ -42,3 +58,22 @@ def test_aliases_that_cannot_be_read_are_named(root: Path) -> None:
     (root / "aliases" / "test-executor.json").write_text('{"production": "../../x"}')
     with pytest.raises(RefusedInput, match=r"test-executor\.json does not say which policies .* Remove it"):
         PlainRegistry(root, KEY).named("test-executor")
+
+
+def test_opening_the_same_again_takes_no_more_room(root: Path, tmp_path: Path) -> None:
+    with PlainRegistry(root, KEY) as registry:
+        digest = registry.keep(policy(tmp_path, "one"), facts())
+        copy = registry.open(digest).folder.parent
+        (registry.open(digest).folder / "policy.json").unlink()
+        another = registry.open(digest).folder.parent
+        assert {path.name for path in copy.parent.iterdir()} == {"lock", another.name}
+        assert another != copy
+
+
+def test_what_the_killed_left_of_aliases_is_removed(root: Path, tmp_path: Path) -> None:
+    with PlainRegistry(root, KEY) as registry:
+        registry.name("test-executor", "canary", registry.keep(policy(tmp_path, "one"), facts()))
+        (root / "aliases" / ".test-executor.json.0").write_text("{")
+        registry.name("test-executor", "canary", None)
+        assert registry.named("test-executor") == {}
+    assert [path.name for path in (root / "aliases").iterdir()] == ["test-executor.json"]

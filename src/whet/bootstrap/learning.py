@@ -1,12 +1,15 @@
 """Continuous learning, put together from settings: what `whet learn` runs."""
 
+import hashlib
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from typing import NamedTuple
+
+from sqlalchemy import make_url
 
 from whet.agents.catalogue import AGENTS
 from whet.bootstrap.assembly import valuing
@@ -36,10 +39,9 @@ REPLAYED = 20_000
 
 @contextmanager
 def pipeline(site: Site, store: Store, rule: Rule | None = None) -> Iterator[Pipeline]:
-    """While it is open, whatever queue the settings name is connected."""
+    """While it is open, whatever queue and registry the settings name are connected."""
     settings = site.settings
-    kept = registry(site)
-    with queue(site, store) as waiting:
+    with closing(registry(site)) as kept, queue(site, store) as waiting:
         judging = judge(settings, store)
         yield Pipeline(
             store=store,
@@ -51,6 +53,7 @@ def pipeline(site: Site, store: Store, rule: Rule | None = None) -> Iterator[Pip
             workshop=Trainer(site, store, kept),
             examine=examiner(settings, store, opener(site, kept)),
             plan=plan(settings),
+            moved=lambda agent: changes(store, (agent,)).rewards_since(agent),
             replay_capacity=settings.learn.replay_capacity,
             consumer=f"whet-learn-{os.getpid()}",
         )
@@ -91,11 +94,17 @@ def queue(site: Site, store: Store) -> Iterator[TrainingQueue]:
         return
     from whet.queues.opening import opened
 
-    made = opened(address, site.project.name)
+    made = opened(address, _queue_name(site))
     try:
         yield made
     finally:
         made.close()
+
+
+def _queue_name(site: Site) -> str:
+    """One queue for each store: what is taken from it goes into the training set there."""
+    kept_in = make_url(site.database_url).render_as_string(hide_password=True)
+    return f"{site.project.name}-{hashlib.sha256(kept_in.encode()).hexdigest()[:8]}"
 
 
 class Lessons(NamedTuple):

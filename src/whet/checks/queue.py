@@ -117,6 +117,7 @@ def what_is_done_never_comes_again(opened: Opened) -> None:
         queue.done(first)
         queue.done(first)
         queue.done([])
+    time.sleep(SHORT_LEASE + 0.1)  # what was only taken would come again
     with closing(opened(SHORT_LEASE)) as queue:
         rest = taken_until(queue, {"key-4", "key-5"}, "two")
         expect(set(keys(rest)), {"key-4", "key-5"}, "after opening again")

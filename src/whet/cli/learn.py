@@ -19,14 +19,16 @@ from whet.core.text import printable
 @click.command()
 @click.option("--watch", is_flag=True, help="Go on looking, every [learn] check_seconds, until Ctrl-C.")
 @click.option("--now", "at_once", is_flag=True, help="Train with what waits, without waiting for more or for the hour.")
+@click.option("--status", is_flag=True, help="Only tell what there is, what it waits for, and whether it has settled.")
 @project_option()
 @format_option()
-def learn(watch: bool, at_once: bool, project: Path, form: str) -> None:
+def learn(watch: bool, at_once: bool, status: bool, project: Path, form: str) -> None:
     """Collect, filter, train, prove, roll out: everything that is due, once.
 
     \b
     A policy trained from what runs showed reaches 10 %, 50 %, 100 % of the decisions by itself, only if it is
     better, and goes back by itself if it is not. Look and steer:
+      whet learn --status         what waits, what was refused, drift, convergence
       whet models                 candidates: where they stand, and why
       whet models 12              everything that is known of one
       whet compare 12 production  side by side
@@ -35,6 +37,11 @@ def learn(watch: bool, at_once: bool, project: Path, form: str) -> None:
     """
     site = open_site(project)
     require_visit(site)
+    if status:
+        from whet.cli.learn_status import tell_status
+
+        tell_status(site, form)
+        return
     with _until_stopped() as stopped:
         while True:
             _tick(site, at_once, form)

@@ -43,3 +43,6 @@ class Registry(Protocol):
 
     def digests(self) -> list[str]:
         """Everything kept, sorted."""
+
+    def close(self) -> None:
+        """Folders that it handed out may be gone afterwards; so may the oldest when many were opened."""

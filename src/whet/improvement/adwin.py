@@ -24,52 +24,43 @@ class Cut(NamedTuple):
     count_after: int
 
 
-class _Bucket(NamedTuple):
-    total: float
-    squares: float  # sum of squared deviations from the bucket's own mean
-
-
 class Adwin:
     """`delta` bounds false alarms; `every` so many numbers it looks; `reach` is how far apart two numbers of the stream
     can be, so that a few large ones in a short part of the window are no change."""
 
     def __init__(self, delta: float = 0.002, every: int = 32, reach: float = 1.0) -> None:
         self._delta, self._every, self._reach = delta, every, reach
-        self._rows: list[list[_Bucket]] = [[]]  # of size 1, 2, 4 …; in each the oldest first
+        self._rows: list[list[float]] = [[]]  # sums of 1, 2, 4 … numbers; in each the oldest first
         self._width, self._total, self._squares, self._ticks = 0, 0.0, 0.0, 0
 
     def update(self, value: float) -> Cut | None:
-        """The cut when the stream has changed; the window then holds what came after it."""
+        """The cut when the stream has changed. Go on with a new window then: this one is of two worlds."""
         if not math.isfinite(value):
             raise RefusedInput(f"Drift cannot be looked for at {value}.", "Leave out what was not measured.")
         self._insert(value)
         self._ticks += 1
         if self._ticks % self._every or self._width <= _GRACE:
             return None
-        first: Cut | None = None
-        while (cut := self._cut()) is not None:
-            first = first or cut
-            self._drop_oldest()
-        return first
+        return self._cut()
 
     def _insert(self, value: float) -> None:
         if self._width:
             self._squares += self._width * (value - self._total / self._width) ** 2 / (self._width + 1)
         self._width, self._total = self._width + 1, self._total + value
-        self._rows[0].append(_Bucket(value, 0.0))
+        self._rows[0].append(value)
         for size, row in enumerate(self._rows):
             if len(row) <= _ROOM:
                 break
             if size + 1 == len(self._rows):
                 self._rows.append([])
-            self._rows[size + 1].append(_merged(row.pop(0), row.pop(0), 1 << size))
+            self._rows[size + 1].append(row.pop(0) + row.pop(0))
 
     def _cut(self) -> Cut | None:
         """The first place, from the oldest on, at which both sides differ by more than chance allows."""
         count, total = 0, 0.0
         for size in range(len(self._rows) - 1, -1, -1):
             for bucket in self._rows[size]:
-                count, total = count + (1 << size), total + bucket.total
+                count, total = count + (1 << size), total + bucket
                 rest = self._width - count
                 if count < _SHORTEST or rest < _SHORTEST:
                     continue
@@ -84,18 +75,3 @@ class Adwin:
         shares = 1.0 / (count - _SHORTEST + 1) + 1.0 / (rest - _SHORTEST + 1)
         variance = max(self._squares, 0.0) / self._width
         return math.sqrt(2.0 * shares * variance * doubt) + 2.0 / 3.0 * doubt * shares * self._reach
-
-    def _drop_oldest(self) -> None:
-        size = len(self._rows) - 1
-        bucket, count = self._rows[size].pop(0), 1 << size
-        self._width, self._total = self._width - count, self._total - bucket.total
-        gap = bucket.total / count - self._total / self._width
-        self._squares -= bucket.squares + count * self._width * gap**2 / (count + self._width)
-        while len(self._rows) > 1 and not self._rows[-1]:
-            self._rows.pop()
-
-
-def _merged(one: _Bucket, other: _Bucket, count: int) -> _Bucket:
-    """Two buckets of the same size."""
-    gap = one.total / count - other.total / count
-    return _Bucket(one.total + other.total, one.squares + other.squares + count * gap**2 / 2)

@@ -13,14 +13,16 @@ from typing import Any, NamedTuple, Protocol
 
 from pydantic import ValidationError
 
-from whet.core.candidates import Candidate, NewCandidate, Stage, Step
+from whet.core.candidates import Candidate, NewCandidate, Stage
 from whet.core.errors import WhetError
 from whet.core.learning_log import Batch, Judged, Quality, Seen
 from whet.core.ports import Store
 from whet.core.queues import Delivery, Message, TrainingQueue
 from whet.core.records import Experience
 from whet.core.registries import ALIASES, Alias, Registry
+from whet.improvement.drift_record import Drift
 from whet.improvement.intake.trigger import Rule, due
+from whet.improvement.rollout import steps
 from whet.improvement.rollout.plan import Plan
 from whet.improvement.rollout.stepping import roll_out
 
@@ -73,6 +75,7 @@ class Pipeline:
     workshop: Workshop
     examine: Callable[[Candidate, datetime], Examination]
     plan: Plan
+    moved: Callable[[str], Drift | None]  # by agent: the last time that the same actions began to earn something else
     replay_capacity: int = 1_000_000
     consumer: str = "whet-learn"
 
@@ -153,10 +156,20 @@ class Pipeline:
             yield Told(Phase.PROVE, f"candidate {candidate.number} of {candidate.agent}: {found.why}", candidate.number)
 
     def _roll_out(self, now: datetime) -> Iterator[Told]:
+        yield from self._outdated(now)
         for look in roll_out(self.store, self.plan, now):
             yield Told(Phase.ROLL_OUT, look.sentence, look.number)
         for agent in sorted({candidate.agent for candidate in self.store.candidates.all()}):
             self._name(agent)
+
+    def _outdated(self, now: datetime) -> Iterator[Told]:
+        """A proof is of the world it was made in: when rewards fall, who still learns decides again."""
+        for candidate in [each for each in self.store.candidates.all() if each.stage is Stage.PRODUCTION]:
+            drift = self.moved(candidate.agent)
+            if drift is not None and drift.size < 0 and drift.at > candidate.made_at:
+                why = f"candidate {candidate.number} goes back, its proof was of another world: {drift.sentence}"
+                self.store.candidates.move(steps.back(candidate, None, steps.Told(why)), now)
+                yield Told(Phase.ROLL_OUT, why, candidate.number)
 
     def _name(self, agent: str) -> None:
         """The registry's aliases show what the store says."""
@@ -169,16 +182,7 @@ class Pipeline:
     def _move(
         self, candidate: Candidate, to: Stage, why: str, now: datetime, evidence: Mapping[str, Any] | None = None
     ) -> None:
-        step = Step(
-            number=candidate.number,
-            seen=candidate.stage,
-            seen_share=candidate.share,
-            to=to,
-            share=0.0,
-            why=why,
-            evidence=dict(evidence or {}),
-        )
-        self.store.candidates.move(step, now)
+        self.store.candidates.move(steps.taken(candidate, to, 0.0, steps.Told(why, evidence=evidence or {})), now)
 
 
 def key_of(batch: Batch) -> str:

@@ -12,6 +12,8 @@ from itertools import pairwise
 from typing import NamedTuple
 
 Number = float | None
+# Fewer independent values than this say nothing: their own resemblance is not known well enough.
+_FEWEST_WORTH = 8.0
 _RARE = 5.0  # expected counts below this are pooled; chi-square is not to be trusted with them
 
 
@@ -31,7 +33,8 @@ def numbers_differ(before: Sequence[Number], after: Sequence[Number]) -> Differe
     distance = max(abs(_below(one, x) - _below(other, x)) for x in {*one, *other})
     correlation = _shared([lowest if v is None else v for v in before], [lowest if v is None else v for v in after])
     counts = (_worth(len(one), correlation), _worth(len(other), correlation))
-    return Difference(kolmogorov_p(distance, *counts), max(_moved(before, after), _unknown_moved(before, after)))
+    chance = kolmogorov_p(distance, *counts) if min(counts) >= _FEWEST_WORTH else 1.0
+    return Difference(chance, max(_moved(before, after), _unknown_moved(before, after)))
 
 
 def kolmogorov_p(distance: float, one: float, other: float) -> float:
@@ -69,7 +72,7 @@ def names_differ(before: Sequence[str], after: Sequence[str]) -> Difference:
     size = 0.5 * math.fsum(abs(one[n] / len(before) - other[n] / len(after)) for n in {*one, *other})
     worth = _worth(len(before), _sameness(before, after)) / len(before)
     cells = _pooled(one, other)
-    if len(cells) < 2:
+    if len(cells) < 2 or worth * min(len(before), len(after)) < _FEWEST_WORTH:
         return Difference(1.0, size)
     shares = [(a + b) / (len(before) + len(after)) for a, b in cells]
     squares = math.fsum(

@@ -5,15 +5,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any, TypeVar
-from urllib.parse import unquote
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from whet.core.errors import WhetError
+from whet.core.errors import RefusedInput, WhetError
 from whet.core.queues import LARGEST_BODY_BYTES
-from whet.queues.addresses import hosts, parts, without_password
+from whet.queues.addresses import FORMS, hosts, parts, without_password
 
 ANSWER_SECONDS = 30.0
 # A body, a key of 200 characters of four bytes, and what Kafka writes around them.
@@ -115,8 +114,8 @@ def _said(error: Exception) -> str:
 
 def _settings(url: str) -> dict[str, Any]:
     address = parts(url)
-    servers = {"bootstrap.servers": hosts(address)}
-    if address.username is None:
-        return servers
-    who = {"sasl.username": unquote(address.username), "sasl.password": unquote(address.password or "")}
-    return servers | who | {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}
+    if "@" in address.netloc:
+        raise RefusedInput(
+            "Brokers that want a user and password are not supported yet.", f"Write the address like {FORMS}."
+        )
+    return {"bootstrap.servers": hosts(address)}

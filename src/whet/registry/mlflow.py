@@ -36,6 +36,7 @@ class MlflowRegistry:
             digest = seal(files, facts, self._key, place.path / "artefact")
             if not self._intact(digest):
                 self._versions.add(place.path / "artefact", digest, facts)
+                self._opener.check(self._source(digest), digest)  # what is lost on the way is noticed now
         return digest
 
     def open(self, digest: str) -> Kept:

@@ -125,7 +125,7 @@ class PlainRegistry:
         descriptor = os.open(self._aliases, os.O_RDONLY)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            for left in self._aliases.glob(".*"):  # by a process that was killed
+            for left in self._aliases.glob(".*"):  # by one that was killed, or had no room
                 left.unlink()
             yield
         finally:
@@ -143,12 +143,8 @@ def not_kept(digest: str, where: str) -> RefusedInput:
 
 def _replace(path: Path, pointing: Mapping[Alias, str]) -> None:
     draft = path.with_name(f".{path.name}.{uuid4().hex}")
-    try:
-        written(draft, json.dumps(pointing, indent=1, sort_keys=True).encode())
-        draft.replace(path)
-    except BaseException:
-        draft.unlink(missing_ok=True)
-        raise
+    written(draft, json.dumps(pointing, indent=1, sort_keys=True).encode())
+    draft.replace(path)
     synced(path.parent)
 
 

@@ -79,10 +79,16 @@ class Convergence(Section):
     """When learning counts as settled."""
 
     check_interval_seconds: int = not_yet(3600, "How often convergence is looked at.", ge=1)
-    q_value_change_threshold: float = not_yet(0.01, "Mean change of the values below which they stand still.", ge=0)
-    reward_variance_threshold: float = not_yet(5.0, "Variance of the rewards below which they are steady.", ge=0)
-    min_success_rate: float = not_yet(0.85, "Share of successful runs that is needed.", ge=0, le=1)
-    min_exploration_rate: float = not_yet(0.05, "Share of random actions below which exploring is over.", ge=0, le=1)
+    q_value_change_threshold: float = Field(
+        0.01, ge=0, description="Mean change of the values below which they stand still."
+    )
+    reward_variance_threshold: float = Field(
+        5.0, ge=0, description="Standard deviation of the rewards below which they are steady."
+    )
+    min_success_rate: float = Field(0.85, ge=0, le=1, description="Share of successful runs that is needed.")
+    min_exploration_rate: float = Field(
+        0.05, ge=0, le=1, description="Share of random actions below which exploring is over."
+    )
     target_improvement: float = not_yet(0.2, "Gain over the start that learning aims at.", ge=0)
 
 

@@ -21,6 +21,7 @@ from whet.core.ports import Choice
 from whet.core.records import Action, Experience, State
 from whet.fleet.gate import Gate
 from whet.improvement.proving.accuracy import accuracy, examine_on_worlds
+from whet.improvement.proving.chances import Answer
 from whet.improvement.proving.examining import as_logged, examine
 from whet.improvement.proving.gates import GateResult, Judged, Rules, evidence_gate, judge, verdict
 from whet.improvement.proving.masking import within_mask
@@ -87,6 +88,23 @@ def test_little_evidence_is_inconclusive(log: list[Experience]) -> None:
     assert named(judged, "regression").passed is True  # there is nothing older
     assert judged.verdict.outcome == "inconclusive"
     assert judge(Told(mostly_best), AGENT, [], [], RULES).verdict.outcome == "inconclusive"
+
+
+def test_old_decisions_that_tell_nothing_leave_it_open(log: list[Experience]) -> None:
+    found = named(judge(Told(mostly_best), AGENT, log[:30], log[:30], RULES), "regression")
+    assert (found.passed, found.measured) == (None, None)
+    assert "do not say" in found.why
+
+
+def test_an_accuracy_is_known_from_fifty_judged_decisions(log: list[Experience]) -> None:
+    """With 49 decisions in one state, on two actions that were both tried more than ten times, it is not."""
+    seen = examine(Told(evenly), AGENT, log, GATE)
+    spot = seen.cases[0].spot
+    pair = spot[1][:2]
+    cases = [case for case in seen.cases if case.spot == spot and case.action in pair]
+    sure = [Answer({pair[0]: 1.0})] * 50
+    assert accuracy(cases[:49], sure[:49]).share is None
+    assert accuracy(cases[:50], sure).share is not None
 
 
 def test_without_a_range_of_the_rewards_nothing_is_promoted(log: list[Experience]) -> None:

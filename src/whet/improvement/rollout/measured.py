@@ -54,8 +54,6 @@ def measured(arms: Arms, plan: Plan) -> Measured:
 
 
 def _rewards(candidate: Sequence[float], baseline: Sequence[float], plan: Plan) -> dict[str, float | None]:
-    if len(set(candidate)) == len(set(baseline)) == 1:
-        return _unvarying(candidate[0] - baseline[0])
     sure, alarm = compare(candidate, baseline, plan.confidence), compare(candidate, baseline, plan.alarm)
     shown = fixed_test(candidate, baseline)
     return {
@@ -67,11 +65,6 @@ def _rewards(candidate: Sequence[float], baseline: Sequence[float], plan: Plan) 
         "t_test_p": shown.p,
         "cohens_d": shown.cohens_d,
     }
-
-
-def _unvarying(difference: float) -> dict[str, float | None]:
-    """There is no interval, and nothing goes forward without one; but a drop is a drop."""
-    return {"difference": difference, "upper": difference, "alarm_lower": difference, "alarm_upper": difference}
 
 
 def _successes(candidate: Sequence[float], baseline: Sequence[float], plan: Plan) -> dict[str, float | None]:

@@ -8,6 +8,7 @@ from whet.core.candidates import Candidate, Candidates, Stage
 from whet.core.errors import WhetError
 from whet.core.ports import Choice, Policy, PolicySource
 from whet.core.records import Action, State
+from whet.improvement.proving.masking import within_mask
 from whet.improvement.rollout.assignment import assigned, policy_name
 
 # Of units that a long-lived process still knows the policies of; the oldest are asked for anew.
@@ -22,7 +23,7 @@ class CandidatePolicy:
         self._policy = policy
 
     def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
-        return self._policy.choose(state, allowed)
+        return within_mask(self._policy.choose(state, allowed), allowed)
 
 
 @dataclass

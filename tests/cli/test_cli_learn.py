@@ -1,0 +1,135 @@
+"""whet learn, models, compare, promote, rollback, pause, resume: on a project that lived on a recorded world."""
+
+import json
+import shutil
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.cli.command_line import whet
+from tests.improvement.learning_site import live, made
+
+from whet.bootstrap.site import Site, open_site
+from whet.core.candidates import Stage
+
+# The commands go by the machine's clock, and what is a week old is stale.
+YESTERDAY = datetime.now(UTC) - timedelta(days=1)
+
+
+@pytest.fixture(scope="module")
+def lived(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    site = made(tmp_path_factory.mktemp("learns") / "project")
+    with site.store() as store:
+        live(site, store, runs=40, first=0, began=YESTERDAY)
+    return site.project.root
+
+
+@pytest.fixture
+def project(lived: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(lived, tmp_path / "project"))
+
+
+@pytest.fixture
+def trained(project: Path) -> Path:
+    assert whet("learn", "--now", "-C", project).returncode == 0
+    return project
+
+
+def candidate(project: Path) -> dict[str, Any]:
+    (only,) = json.loads(whet("models", "--format", "json", "-C", project).stdout)
+    return dict(only)
+
+
+def deciders(site: Site, first: int) -> set[str]:
+    """The policies that decide in some more runs."""
+    with site.store() as store:
+        live(site, store, runs=5, first=first, began=YESTERDAY)
+        return {each.policy for each in store.decisions.recent(limit=15)}
+
+
+def test_what_was_lived_becomes_a_candidate_that_waits_for_evidence(project: Path) -> None:
+    told = json.loads(whet("learn", "--now", "--format", "json", "-C", project).stdout)
+    assert [each["phase"] for each in told["steps"]] == ["collect", "take", "train", "train", "train", "prove"]
+    found = candidate(project)
+    assert (found["stage"], found["share"], found["lineage"]["batch"]) == ("trained", 0.0, 1)
+    assert found["why"].startswith("not known yet")
+    assert {gate["name"]: gate["passed"] for gate in found["evidence"]["gates"]}["safety"] is True
+    shown = whet("models", "1", "-C", project).stdout
+    assert "candidate 1 of test-executor (tables): trained, 0% of the runs" in shown
+    assert "inconclusive" in shown
+
+
+def test_without_enough_it_says_what_it_waits_for(project: Path) -> None:
+    (project / "pyproject.toml").write_text(
+        (project / "pyproject.toml").read_text().replace("min_experiences = 30", "min_experiences = 5000")
+    )
+    ended = whet("learn", "-C", project)
+    assert ended.returncode == 0
+    assert "of 5,000 experiences; the first batch needs no waiting" in ended.stdout
+    assert "No policy was trained yet" in whet("models", "-C", project).stdout
+
+
+def test_a_promoted_candidate_decides_and_a_rolled_back_one_does_not(trained: Path) -> None:
+    site = open_site(trained)
+    assert deciders(site, 100) == {"tabular-thompson"}
+    asked = whet("promote", "1", "-C", trained)
+    assert asked.returncode == 1
+    assert "It goes without passing the gates." in asked.stdout
+    assert candidate(trained)["stage"] == "trained"
+    forced = whet("promote", "1", "--yes", "-C", trained)
+    assert forced.returncode == 0, forced.stderr
+    assert "is production: promoted by" in forced.stdout
+    assert deciders(site, 200) == {"candidate-1"}
+    compared = json.loads(whet("compare", "1", "--format", "json", "-C", trained).stdout)
+    assert [side["runs"] for side in compared["sides"]] == [5, 0]
+    assert compared["always_valid"]["lower"] is None
+    back = whet("rollback", "1", "--why", "only a test", "-C", trained)
+    assert "is rolled-back: rolled back by" in back.stdout
+    assert deciders(site, 300) == {"tabular-thompson"}
+    log = whet("audit", "log", "--limit", "200", "--format", "json", "-C", trained).stdout
+    assert "only a test" in log
+    assert "by force" in log
+
+
+def test_a_line_of_settings_keeps_its_policy(trained: Path) -> None:
+    assert whet("promote", "1", "--yes", "-C", trained).returncode == 0
+    with (trained / "pyproject.toml").open("a") as file:
+        file.write('[tool.whet.policies]\ntest-executor = "random"\n')
+    assert deciders(open_site(trained), 100) == {"random"}
+
+
+def test_paused_it_stays_until_resumed(trained: Path) -> None:
+    assert "is trained, paused: paused by" in whet("pause", "1", "--why", "holiday", "-C", trained).stdout
+    assert candidate(trained)["paused"] is True
+    assert "prove" not in whet("learn", "-C", trained).stdout
+    assert "resumed by" in whet("resume", "1", "-C", trained).stdout
+    assert candidate(trained)["paused"] is False
+
+
+def test_files_that_were_changed_never_decide(trained: Path) -> None:
+    assert whet("promote", "1", "--yes", "-C", trained).returncode == 0
+    (tables,) = (trained / ".whet" / "registry").rglob("tables.json")
+    tables.chmod(0o600)
+    tables.write_text(tables.read_text().replace("0", "1"))
+    site, warned = open_site(trained), []
+    with site.store() as store:
+        live(site, store, runs=1, first=100, warn=warned.append, began=YESTERDAY)
+        assert {each.policy for each in store.decisions.recent(limit=3)} == {"tabular-thompson"}
+        assert store.candidates.at_stage("test-executor", Stage.PRODUCTION)
+    assert "tables.json" in warned[0]
+
+
+@pytest.mark.parametrize("command", ["promote", "rollback", "pause", "resume", "models", "compare"])
+def test_who_does_not_exist_cannot_be_steered(project: Path, command: str) -> None:
+    ended = whet(command, "7", "-C", project)
+    assert ended.returncode == 2
+    assert "There is no candidate" in ended.stderr
+    assert "whet models lists those there are." in ended.stderr
+
+
+def test_before_any_visit_it_says_so(tmp_path: Path) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'new'\n")
+    for command in (["learn"], ["models"], ["compare", "1"], ["promote", "1"]):
+        ended = whet(*command, "-C", tmp_path)
+        assert "Whet has not visited this project yet" in ended.stderr
