@@ -22,7 +22,7 @@ from examples.learning.planted import CHANGED_ON, SpoiltTrainer, scenes_on, wors
 from whet.agents.catalogue import agent_named
 from whet.bootstrap import assembly
 from whet.bootstrap.candidates import rolled_out
-from whet.bootstrap.drifting import changes
+from whet.bootstrap.drifting import Changes, changes
 from whet.bootstrap.learning import pipeline
 from whet.bootstrap.site import Site, open_site
 from whet.core.candidates import Candidate
@@ -62,6 +62,7 @@ class Weeks:
     store: Store
     rng: np.random.Generator
     scenes: list[Scene]
+    found: Changes = field(default_factory=lambda: Changes((), {}))
     days: list[Day] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
 
@@ -81,8 +82,7 @@ class Weeks:
 
     def _policies(self) -> "partial[PolicySource]":
         """As a visit puts them together, but that drift is looked for once a day."""
-        doubted = changes(self.store, (AGENT,)).reopened
-        models = self.site.state_dir / assembly.MODELS
+        models, doubted = self.site.state_dir / assembly.MODELS, self.found.reopened
         shelf = assembly.shelf(self.site.settings, self.store, self.seed, models, doubted)
         return partial(rolled_out, self.site, self.store, shelf, self.seed, print, doubted)
 
@@ -96,8 +96,8 @@ class Weeks:
             spoiling = replace(learning, workshop=SpoiltTrainer(self.site, self.store, learning.registry))
             for _ in spoiling.tick(START + timedelta(days=day + 1)):
                 pass
-        known = {event.told for event in self.events}
-        for drift in changes(self.store, (AGENT,)).drifts:
+        self.found, known = changes(self.store, (AGENT,)), {event.told for event in self.events}
+        for drift in self.found.drifts:
             if drift.sentence not in known:
                 self._tell(day, drift.sentence, "drift")
         for candidate in reversed(self.store.candidates.all()):

@@ -12,7 +12,7 @@ from whet.fleet.gate import Gate
 from whet.improvement.pipeline import Examination
 from whet.improvement.proving import holdout
 from whet.improvement.proving.gates import Rules, judge
-from whet.improvement.proving.ranges import reward_range
+from whet.improvement.proving.ranges import plausible_range
 from whet.improvement.rollout.assignment import policy_name
 from whet.settings.model import Settings
 
@@ -42,13 +42,14 @@ def examiner(
 def _judged(settings: Settings, store: Store, candidate: Candidate, policy: Policy, now: datetime) -> Examination:
     others = [each for each in store.candidates.all(candidate.agent) if each.number != candidate.number]
     since = holdout.begins_after(_chosen_parent(candidate, others))
-    judging = _of_production(settings, store, candidate.agent, others, since)
+    lived = store.experiences.recent(candidate.agent, settings.learn.stream_capacity)
+    judging = _of_production(settings, store, lived, others, since)
     found = judge(
         policy,
         candidate.agent,
         judging,
         store.learning.trained_before(candidate.agent, candidate.lineage.batch, _OLD),
-        _rules(settings, judging),
+        _rules(settings, lived),
         tried=holdout.tried(others, since),
     )
     window = holdout.window(judging, since, now).model_dump(mode="json")
@@ -63,22 +64,21 @@ def _chosen_parent(candidate: Candidate, others: Sequence[Candidate]) -> Candida
 
 
 def _of_production(
-    settings: Settings, store: Store, agent: str, others: Sequence[Candidate], since: datetime | None
+    settings: Settings, store: Store, lived: Sequence[Experience], others: Sequence[Candidate], since: datetime | None
 ) -> list[Experience]:
     """Held out, fit to train with, and decided by what is in production: what a canary did is not what it replaces."""
     learn = settings.learn
     refused = {each.key for each in store.learning.refused(learn.stream_capacity)}
     strangers = {policy_name(each.number) for each in others if each.stage is not Stage.PRODUCTION}
-    lived = reversed(store.experiences.recent(agent, learn.stream_capacity))
-    usable = [each for each in lived if each.key not in refused and each.decision.policy not in strangers]
+    usable = [e for e in reversed(lived) if e.key not in refused and e.decision.policy not in strangers]
     return holdout.fresh(usable, _SALT, since, learn.holdout)
 
 
-def _rules(settings: Settings, judging: Sequence[Experience]) -> Rules:
+def _rules(settings: Settings, lived: Sequence[Experience]) -> Rules:
     how, asked = valuing(settings), settings.production
     return Rules(
         gate=Gate(settings.confidence.review_below, settings.confidence.review_hiding_below),
-        reward=reward_range(judging, how.profile, how.weights, how.team_share),
+        reward=plausible_range(lived, how.profile, how.weights, how.team_share),
         accuracy=asked.min_accuracy,
         regression=asked.min_regression,
         safety=asked.min_safety,

@@ -70,7 +70,8 @@ def names_differ(before: Sequence[str], after: Sequence[str]) -> Difference:
     if len(one | other) == 1:
         return Difference(1.0, 0.0)
     size = 0.5 * math.fsum(abs(one[n] / len(before) - other[n] / len(after)) for n in {*one, *other})
-    worth = _worth(len(before), _sameness(before, after)) / len(before)
+    # What lasts (a suite that fails for a week) is remembered for longer than neighbours tell: less than for numbers.
+    worth = (1.0 - _sameness(before, after)) ** 2
     cells = _pooled(one, other)
     if len(cells) < 2 or worth * min(len(before), len(after)) < _FEWEST_WORTH:
         return Difference(1.0, size)

@@ -205,3 +205,27 @@ def test_equal_and_worse_candidates_are_seldom_deployed_and_better_ones_are() ->
     assert deployments((0.5, 0.5), 60) <= 3
     assert deployments((0.5, 0.45), 60) <= 3
     assert deployments((0.4, 0.6), 60) >= 54
+
+
+def test_a_logger_that_changes_is_one_mixture() -> None:
+    """Half of the time production took the second action always, half of the time never. As one logger it took it with
+    0.5, and the whole log speaks; decision by decision, a chance of 0 would leave the candidate without evidence."""
+    rng = np.random.default_rng(3)
+    actions = np.arange(1000) // 2 % 2
+    rewards = (rng.random(1000) < np.where(actions == 1, 0.8, 0.2)).astype(np.float64)
+    changing = log(actions, rewards, [0.5, 0.5], [0.1, 0.9])
+    chances = np.stack((1.0 - actions, actions), axis=1).astype(np.float64)
+    found = evidence(changing._replace(production=chances), UNIT)
+    assert found == evidence(changing, UNIT)
+    assert found.lower is not None
+    assert 0.1 < found.lower < 0.24  # of a gain of (0.9 − 0.5) · 0.6
+
+
+def test_the_mixture_is_of_each_state_alone() -> None:
+    """In the other state production never takes the second action, whatever it does in the first."""
+    both = log(np.array([0, 1] * 300), np.array([0.0, 1.0] * 300), [0.5, 0.5], [0.0, 1.0])
+    states = np.arange(600) // 300
+    chances = np.where(states[:, None] == 1, [[1.0, 0.0]], [[0.5, 0.5]])
+    apart = both._replace(states=states, production=chances, actions=np.where(states == 1, 0, both.actions))
+    assert evidence(both, UNIT).unseen == 0.0
+    assert evidence(apart, UNIT).unseen == 0.5

@@ -4,7 +4,7 @@ import pytest
 from tests.improvement.proving.proving_scenes import Told, evenly, lived
 
 from whet.core.records import Experience, Part, Reward
-from whet.improvement.proving.ranges import reward_range
+from whet.improvement.proving.ranges import plausible_range, reward_range
 from whet.rewards import profile
 
 COMPOSITE = profile("composite")
@@ -37,3 +37,16 @@ def test_weights_count() -> None:
 def test_where_nothing_was_measured_nothing_is_known() -> None:
     assert reward_range([], COMPOSITE, {}) is None
     assert reward_range([earned(Part(name="time_savings", points=None))], COMPOSITE, {}) is None
+
+
+def credited(points: float) -> Experience:
+    found = earned(Part(name="time_savings", points=1.0))
+    return found.with_reward(found.reward.model_copy(update={"credited": points}))
+
+
+def test_plausible_is_what_was_seen_and_as_far_again() -> None:
+    log = [credited(points) for points in (-2.0, 4.0)]
+    assert plausible_range(log, COMPOSITE, {}) == (-8.0, 10.0)
+    far = [credited(points) for points in (-60.0, 90.0)]
+    assert plausible_range(far, COMPOSITE, {}, team_share=0.0) == (-6.0, 3.0)
+    assert plausible_range([], COMPOSITE, {}) is None

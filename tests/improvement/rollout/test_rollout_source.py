@@ -10,8 +10,8 @@ from tests.improvement.rollout.rollout_scenes import AGENT, QUICK, START, added,
 from whet.checks.store_samples import SITUATION, SampleState
 from whet.core.candidates import Candidate
 from whet.core.errors import RefusedInput
-from whet.core.ports import Policy
-from whet.core.records import Action, ActionKind
+from whet.core.ports import Choice, Policy
+from whet.core.records import Action, ActionKind, State
 from whet.improvement.rollout.assignment import assigned
 from whet.improvement.rollout.people import promote, rollback
 from whet.improvement.rollout.source import RolledOut
@@ -49,6 +49,7 @@ class Scene:
     broken: Mapping[int, Exception] = field(default_factory=dict)
     warned: list[str] = field(default_factory=list)
     opened: list[int] = field(default_factory=list)
+    weighing: Sequence[Action] = ()  # a policy that weighs these, allowed or not
 
     def source(self, explicit: Sequence[str] = ()) -> RolledOut:
         return RolledOut(Settings(), self.store.candidates, self._open, self.warned.append, explicit)
@@ -61,7 +62,16 @@ class Scene:
         self.opened.append(candidate.number)
         if candidate.number in self.broken:
             raise self.broken[candidate.number]
-        return FixedPolicy("go")
+        return Heedless(self.weighing) if self.weighing else FixedPolicy("go")
+
+
+@dataclass
+class Heedless:
+    actions: Sequence[Action]
+    name: str = "heedless"
+
+    def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
+        return FixedPolicy("go").choose(state, self.actions)
 
 
 def _canary(store: SqlStore) -> int:
@@ -96,6 +106,14 @@ def test_the_candidate_answers_under_its_name(store: SqlStore) -> None:
     policy = Scene(store).source().policy_for(AGENT, "run")
     assert policy.name == f"candidate-{number}"
     assert policy.choose(SampleState(situation=SITUATION), ACTIONS).action == "go"
+
+
+def test_what_is_not_allowed_never_runs_whatever_the_candidate_says(store: SqlStore) -> None:
+    _production(store)
+    policy = Scene(store, weighing=ACTIONS).source().policy_for(AGENT, "run")
+    choice = policy.choose(SampleState(situation=SITUATION), ACTIONS[1:])
+    assert choice.action == "stop"
+    assert {each.action: each.probability for each in choice.alternatives} == {"stop": 1.0}
 
 
 def test_a_line_of_settings_is_kept(store: SqlStore) -> None:

@@ -11,6 +11,11 @@ its decisions' gains. Where w is larger than a cap, or production never ran the 
 earned the least there is: too low, never too high. How low the mean gain can be is found by betting (`betting`), which
 needs no normal distribution. States are taken as production met them: what a decision changes in later ones does not
 count.
+
+Production learns and explores, so that its chances in one state change from run to run, and an action may have none
+today that had some yesterday. p is therefore its mean over all decisions in that state: the log as one mixture of
+loggers (A. Agarwal et al., "Effective evaluation using logged bandit feedback from multiple loggers", KDD 2017), and
+the gain is over what production did there on the whole.
 """
 
 import math
@@ -70,6 +75,7 @@ def evidence(logged: Logged, reward: Range, tried: int = 1, level: float = 0.95)
     problem = _problem(logged, reward)
     if problem is not None:
         return Evidence(rows, runs, None, None, None, None, 1.0 - alpha, tried, None, problem)
+    logged = _mixed(logged)
     ratios = _ratios(logged)
     effective = _effective(logged, ratios)
     guessed = guesses(logged.runs, logged.states, logged.actions, logged.rewards, ratios.shape[1])
@@ -116,6 +122,14 @@ def _problem(logged: Logged, reward: Range) -> str | None:
 
 def _chances(each: Matrix) -> bool:
     return bool((each >= 0.0).all() and (np.abs(each.sum(axis=1) - 1.0) < _ROUNDING).all())
+
+
+def _mixed(logged: Logged) -> Logged:
+    """With production's mean chances in each state."""
+    _, place = np.unique(logged.states, return_inverse=True)
+    count = np.bincount(place)
+    means = [np.bincount(place, weights=column) / count for column in logged.production.T]
+    return logged._replace(production=np.stack(means, axis=1)[place])
 
 
 def _ratios(logged: Logged) -> Matrix:

@@ -1,6 +1,6 @@
-"""What a credited reward can be, from what it is made of."""
+"""What a credited reward can be: from what it is made of, and from what was ever seen."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from whet.core.records import Experience
 from whet.improvement.proving.off_policy import Range
@@ -8,6 +8,22 @@ from whet.rewards.credit import TEAM_SHARE
 from whet.rewards.profiles import Profile
 from whet.rewards.specialists import SCALES
 from whet.rewards.terms import Bounds
+
+
+def plausible_range(
+    experiences: Sequence[Experience], profile: Profile, weights: Mapping[str, float], team_share: float = TEAM_SHARE
+) -> Range | None:
+    """What was ever earned here and as far again on both sides, but no more than is possible at all.
+
+    An assumption, and said where it is used: with all that is possible (every part at its worst at once) it would take
+    years of runs to prove anything.
+    """
+    possible = reward_range(experiences, profile, weights, team_share)
+    if possible is None:
+        return None
+    seen = [each.reward.credited for each in experiences]
+    low, high = min(seen), max(seen)
+    return Range(max(possible.low, low - (high - low)), min(possible.high, high + (high - low)))
 
 
 def reward_range(
