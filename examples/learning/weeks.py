@@ -31,7 +31,7 @@ from whet.improvement.rehearsal import Rehearsal, Scene, scenes_of
 from whet.improvement.world import shipped
 
 AGENT, WORLD, START = "test-executor", "shop/test-executor", datetime(2026, 1, 5, tzinfo=UTC)
-RUNS_A_DAY, DAYS = 200, 35
+RUNS_A_DAY, DAYS = 240, 32
 SETTINGS = """\
 [project]
 name = "demo-learning"
@@ -46,8 +46,8 @@ epsilon_strategy = "exponential"
 epsilon_decay = 1.0
 
 [tool.whet.learn]
-min_experiences = 1500
-holdout = 0.4
+min_experiences = 2000
+holdout = 0.5
 
 [tool.whet.production]
 min_samples = 30

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 
 from whet.bootstrap.assembly import valuing
+from whet.bootstrap.drifting import changes
 from whet.core.candidates import Candidate, Stage
 from whet.core.errors import WhetError
 from whet.core.ports import Policy, Store
@@ -41,7 +42,7 @@ def examiner(
 
 def _judged(settings: Settings, store: Store, candidate: Candidate, policy: Policy, now: datetime) -> Examination:
     others = [each for each in store.candidates.all(candidate.agent) if each.number != candidate.number]
-    since = holdout.begins_after(_chosen_parent(candidate, others))
+    since = _judged_since(store, candidate, others)
     lived = store.experiences.recent(candidate.agent, settings.learn.stream_capacity)
     judging = _of_production(settings, store, lived, others, since)
     found = judge(
@@ -55,6 +56,13 @@ def _judged(settings: Settings, store: Store, candidate: Candidate, policy: Poli
     window = holdout.window(judging, since, now).model_dump(mode="json")
     passed = {"passed": True, "rejected": False, "inconclusive": None}[found.verdict.outcome]
     return Examination(passed, found.verdict.why, {**found.told(), holdout.WINDOW: window})
+
+
+def _judged_since(store: Store, candidate: Candidate, others: Sequence[Candidate]) -> datetime | None:
+    """After what its parent was judged with, and after the same actions began to earn something else."""
+    drift = changes(store, (candidate.agent,)).rewards_since(candidate.agent)
+    begins = holdout.begins_after(_chosen_parent(candidate, others))
+    return max((at for at in (begins, None if drift is None else drift.at) if at is not None), default=None)
 
 
 def _chosen_parent(candidate: Candidate, others: Sequence[Candidate]) -> Candidate | None:
@@ -83,4 +91,5 @@ def _rules(settings: Settings, lived: Sequence[Experience]) -> Rules:
         regression=asked.min_regression,
         safety=asked.min_safety,
         level=asked.confidence_level,
+        effective=asked.min_effective,
     )

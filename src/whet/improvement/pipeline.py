@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, Protocol
 
 from pydantic import ValidationError
 
-from whet.core.candidates import Candidate, NewCandidate, Stage
+from whet.core.candidates import SINGULAR, Candidate, NewCandidate, Stage
 from whet.core.errors import WhetError
 from whet.core.learning_log import Batch, Judged, Quality, Seen
 from whet.core.ports import Store
@@ -27,6 +27,8 @@ from whet.improvement.rollout.plan import Plan
 from whet.improvement.rollout.stepping import roll_out
 
 _AT_ONCE = 500
+# Of an agent's candidates for which there is not enough evidence yet; it comes with time, and new ones come, too.
+_MOST_WAITING = 3
 _ENDED = (Stage.REJECTED, Stage.ROLLED_BACK)
 _ALIASED = {"production": (Stage.PRODUCTION,), "canary": (Stage.CANARY,), "candidate": (Stage.TRAINED, Stage.PROVEN)}
 
@@ -134,9 +136,8 @@ class Pipeline:
             return
         yield Told(Phase.TRAIN, f"{batch.agent}: batch {batch.number} is trained")
         candidate = self.store.candidates.add(made, now)
-        for earlier in self.store.candidates.at_stage(batch.agent, Stage.TRAINED):
-            if earlier.number < candidate.number:
-                self._move(earlier, Stage.REJECTED, f"candidate {candidate.number} knows more and takes its place", now)
+        for earlier in self.store.candidates.at_stage(batch.agent, Stage.TRAINED)[_MOST_WAITING:]:
+            self._move(earlier, Stage.REJECTED, f"{_MOST_WAITING} candidates that know more wait for evidence", now)
         told = f"candidate {candidate.number} of {batch.agent}: trained with {batch.size:,} experiences"
         yield Told(Phase.TRAIN, told, candidate.number)
 
@@ -147,6 +148,10 @@ class Pipeline:
     def _prove(self, now: datetime) -> Iterator[Told]:
         waiting = [each for each in self.store.candidates.all() if each.stage is Stage.TRAINED and not each.paused]
         for candidate in reversed(waiting):
+            later = self._later_one_in_use(candidate)
+            if later is not None:
+                self._move(candidate, Stage.REJECTED, f"candidate {later}, which knows more, is in use", now)
+                continue
             found = self.examine(candidate, now)
             if found.passed is None:
                 news = None if found.why == candidate.why else found.why
@@ -154,6 +159,11 @@ class Pipeline:
             else:
                 self._move(candidate, Stage.PROVEN if found.passed else Stage.REJECTED, found.why, now, found.evidence)
             yield Told(Phase.PROVE, f"candidate {candidate.number} of {candidate.agent}: {found.why}", candidate.number)
+
+    def _later_one_in_use(self, candidate: Candidate) -> int | None:
+        """What it would be compared with is no longer what it was made to replace."""
+        deciding = (each for stage in SINGULAR for each in self.store.candidates.at_stage(candidate.agent, stage))
+        return next((each.number for each in deciding if each.number > candidate.number), None)
 
     def _roll_out(self, now: datetime) -> Iterator[Told]:
         yield from self._outdated(now)

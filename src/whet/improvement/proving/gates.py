@@ -8,7 +8,7 @@ from whet.core.records import Experience, Record
 from whet.fleet.gate import Gate
 from whet.improvement.proving.accuracy import Accuracy, accuracy, production_answers
 from whet.improvement.proving.examining import Examined, as_logged, examine
-from whet.improvement.proving.off_policy import Evidence, Range, evidence
+from whet.improvement.proving.off_policy import FEWEST_EFFECTIVE, Evidence, Range, evidence
 from whet.improvement.proving.safety import Safety, safety
 
 ACCURACY, REGRESSION, SAFETY = 0.85, 0.90, 0.95
@@ -40,6 +40,7 @@ class Rules(NamedTuple):
     regression: float = REGRESSION
     safety: float = SAFETY
     level: float = 0.95
+    effective: float = FEWEST_EFFECTIVE
 
 
 class Judged(NamedTuple):
@@ -79,7 +80,7 @@ def judge(
 
 def _evidence(seen: Examined, rules: Rules, tried: int) -> Evidence:
     unknown = Range(float("nan"), float("nan"))
-    return evidence(as_logged(seen), rules.reward or unknown, tried, rules.level)
+    return evidence(as_logged(seen), rules.reward or unknown, tried, rules.level, rules.effective)
 
 
 def _kept(
@@ -112,7 +113,8 @@ def safety_gate(found: Safety, needed: float = SAFETY) -> GateResult:
 
 def accuracy_gate(found: Accuracy, needed: float = ACCURACY) -> GateResult:
     passed = None if found.share is None else found.share >= needed
-    why = f"{found.judged:,.0f} of {found.of:,} held-out decisions could be judged"
+    right = "unknown" if found.share is None else f"{found.share:.0%} right"
+    why = f"{right}, {needed:.0%} needed; {found.judged:,.0f} of {found.of:,} held-out decisions could be judged"
     return GateResult(name="accuracy", passed=passed, measured=found.share, needed=needed, why=why)
 
 

@@ -68,7 +68,9 @@ class Evidence(NamedTuple):
     why: str
 
 
-def evidence(logged: Logged, reward: Range, tried: int = 1, level: float = 0.95) -> Evidence:
+def evidence(
+    logged: Logged, reward: Range, tried: int = 1, level: float = 0.95, fewest: float = FEWEST_EFFECTIVE
+) -> Evidence:
     """Candidate − production. `tried` counts the candidates judged with these runs, this one included."""
     alpha = spent(tried, 1.0 - level)
     rows, runs = len(logged.rewards), len(np.unique(logged.runs))
@@ -83,8 +85,8 @@ def evidence(logged: Logged, reward: Range, tried: int = 1, level: float = 0.95)
     unseen = float(np.where(ratios > CAPS[-1], logged.candidate, 0.0).sum(axis=1).mean())
     estimate = float(readings[-1].gains.values.mean())
     found = Evidence(rows, runs, effective, estimate, None, None, 1.0 - alpha, tried, unseen, "")
-    if effective < FEWEST_EFFECTIVE:
-        return found._replace(why=f"the log is worth {effective:.0f} runs, and {FEWEST_EFFECTIVE:.0f} are needed")
+    if effective < fewest:
+        return found._replace(why=f"the log is worth {math.floor(effective)} runs, and {fewest:.0f} are needed")
     lower = lower_bound([each.gains for each in readings], alpha)
     upper = -lower_bound([readings[-1].losses], alpha) if unseen == 0.0 else None
     return found._replace(lower=lower, upper=upper)
