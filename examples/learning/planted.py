@@ -10,7 +10,7 @@ from whet.improvement.rehearsal import Scene, exchanged
 
 CHANGED_ON = 14  # the day from which the shop is another project
 SPOILT_BATCH = 2  # its rewards are turned round on their way to training
-SUBTLE_BATCH = 3  # the candidate made of it is worse in use than any log could tell
+SUBTLE_BATCH = 4  # the candidate made of it is worse in use than any log could tell
 LOSS_IN_USE = 9.0
 
 

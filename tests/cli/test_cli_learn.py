@@ -112,7 +112,7 @@ def test_files_that_were_changed_never_decide(trained: Path) -> None:
     (tables,) = (trained / ".whet" / "registry").rglob("tables.json")
     tables.chmod(0o600)
     tables.write_text(tables.read_text().replace("0", "1"))
-    site, warned = open_site(trained), []
+    site, warned = open_site(trained), list[str]()
     with site.store() as store:
         live(site, store, runs=1, first=100, warn=warned.append, began=YESTERDAY)
         assert {each.policy for each in store.decisions.recent(limit=3)} == {"tabular-thompson"}
