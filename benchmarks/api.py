@@ -9,16 +9,18 @@ import argparse
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from whet.tools.process import Limits, run
+
 SERVICES = ("kinto", "chroma", "prefect")
 PEERS = ("schemathesis-run", "schemathesis-fuzz", "schemathesis-positive")
 MEASURES = ("ops_2xx", "unique_faults", "op_status_pairs", "unique_tracebacks")
 Result = dict[str, Any]
+_LONGEST_SECONDS = 3_600  # the first time the services are installed
 
 
 def main() -> None:
@@ -64,13 +66,21 @@ def _scored(asked: argparse.Namespace, service: str, seed: int, options: list[st
     command = [asked.python, str(asked.yardstick / "api_bench.py"), "--seed", str(seed), "--home", str(asked.home),
                "--budget", str(asked.requests), *options, service, *tool]  # fmt: skip
     path = f"{Path(asked.python).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PATH": path})
-    if not done.stdout.strip():
-        sys.exit(f"{service} {options or 'whet'} gave no result:\n{done.stderr[-1500:]}")
-    result: Result = json.loads(done.stdout.strip().splitlines()[-1])
+    result = measured(command, {**os.environ, "PATH": path})
     print(
         f"{service:8} {seed} {(options or ['', 'whet'])[-1]:22}", {name: result[name] for name in MEASURES}, flush=True
     )
+    return result
+
+
+def measured(command: list[str], env: dict[str, str]) -> Result:
+    """What the yardstick says in its last line. Whatever ends us, a signal included, ends its service too: that has a
+    session of its own, and the yardstick does not stop it when it is told to end."""
+    done = run(command, cwd=Path.cwd(), env=env, limits=Limits(timeout_seconds=_LONGEST_SECONDS))
+    told = [line for line in done.output.splitlines() if line.startswith("{")]
+    if not told:
+        sys.exit(f"{' '.join(command)} gave no result:\n{done.output[-1500:]}")
+    result: Result = json.loads(told[-1])
     return result
 
 

@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--kinds", nargs="+", choices=("tables", "dqn"), default=["tables"])
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES)
-    parser.add_argument("--steps", type=int, default=4000, help="of training a network")
+    parser.add_argument("--steps", type=int, default=8000, help="of training a network")
     parser.add_argument("--tuning", action="store_true", help="the worlds that choices were made with, instead")
     arguments = parser.parse_args()
     worlds = [world for world in shipped() if world.used_for_tuning == arguments.tuning]

@@ -30,7 +30,7 @@ def main() -> None:
     parser.add_argument("--streams", type=int, default=200, help="of each kind")
     parser.add_argument("--runs", type=int, default=1000, help="in a stable stream")
     parser.add_argument(
-        "--first-seed", type=int, default=1000, help="the choices in the code were made with those below"
+        "--first-seed", type=int, default=5000, help="the choices in the code were made with those below"
     )
     told = measured(parser.parse_args())
     for table, rows in told.items():
@@ -51,8 +51,9 @@ def measured(given: argparse.Namespace) -> dict[str, dict[str, Any]]:
     resembling = {name: _alarms(make, seeds, given.runs) for name, make in RESEMBLING.items()}
     planted = {name: _delays(make, seeds[: max(1, len(seeds) // 2)]) for name, make in CHANGED.items()}
     lives = {
-        f"{change}{', reopened' if reopens else ''}": after_a_change(change, reopens, seeds[:20])
+        f"{change}, {policy}{', reopened' if reopens else ''}": after_a_change(change, policy, reopens, seeds[:20])
         for change in CHANGES
+        for policy in ("thompson", "epsilon-greedy")
         for reopens in (False, True)
     }
     return {

@@ -13,10 +13,11 @@ from whet.improvement.drift import DriftWatch
 from whet.improvement.reopening import CLOSED, Reopened
 from whet.improvement.world import World, shipped
 from whet.policies.beliefs import Vector
+from whet.policies.exploration import Exponential
 from whet.policies.hierarchy import Hierarchy, Place
 from whet.policies.in_process import InProcessTables
 from whet.policies.learner import QLearner, Rates
-from whet.policies.tabular import TabularPolicy, Thompson
+from whet.policies.tabular import EpsilonGreedy, Exploration, TabularPolicy, Thompson
 from whet.rewards import profile, reward_of, without_luck
 
 _PROFILE = profile("multi-objective")
@@ -72,9 +73,9 @@ CHANGES = {
 _LEARNED, _AFTER = 600, 400
 
 
-def after_a_change(change: str, reopens: bool, seeds: Sequence[int]) -> dict[str, Any]:
-    """Thompson sampling over tables; after 600 decisions the same actions pay something else."""
-    lives = np.array([_life(CHANGES[change], reopens, seed) for seed in seeds])
+def after_a_change(change: str, policy: str, reopens: bool, seeds: Sequence[int]) -> dict[str, Any]:
+    """A policy over tables; after 600 decisions the same actions pay something else."""
+    lives = np.array([_life(CHANGES[change], policy, reopens, seed) for seed in seeds])
     return {
         "lives": len(seeds),
         "points_lost_each_of_400": float(lives[:, 0].mean()),
@@ -83,20 +84,22 @@ def after_a_change(change: str, reopens: bool, seeds: Sequence[int]) -> dict[str
     }
 
 
-def _life(later: Vector, reopens: bool, seed: int) -> tuple[float, bool]:
+def _life(later: Vector, explores: str, reopens: bool, seed: int) -> tuple[float, bool]:
     """What it gave away for each decision after the change, and whether a drift was seen."""
     rng, watch = np.random.default_rng(seed), DriftWatch(AGENTS)
     hierarchy = Hierarchy("test-executor", "core-testing", tables := InProcessTables())
     learner = QLearner(hierarchy, {each.name: each for each in _ACTIONS}, Rates())
-    lost, seen = 0.0, False
+    schedule, lost, seen = Exponential(), 0.0, False
+    exploration: Exploration = Thompson() if explores == "thompson" else EpsilonGreedy(schedule)
     for run in range(_LEARNED + _AFTER):
         pays = _PAYS if run < _LEARNED else later
         reopening = watch.reopening("test-executor") if reopens else CLOSED
-        policy = TabularPolicy(hierarchy, Reopened(Thompson(), reopening), 0.1, rng)
+        policy = TabularPolicy(hierarchy, Reopened(exploration, reopening), 0.1, rng)
         action = policy.choose(_STATE, _ACTIONS).action
         place = int(action.rsplit("_", 1)[1])
         turn = _turn(run, action, float(pays[place] + rng.normal(0.0, 5.0)))
         tables.learn(learner.lesson(turn))
+        schedule.observe(turn.reward.credited)
         seen = bool(watch.observe(turn)) or seen
         lost += (pays.max() - pays[place]) if run >= _LEARNED else 0.0
     return lost / _AFTER, seen

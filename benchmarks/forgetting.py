@@ -40,13 +40,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path)
     parser.add_argument("--seeds", type=int, default=8)
+    parser.add_argument("--first-seed", type=int, default=0)
+    parser.add_argument("--steps", type=int, default=8000, help="of training a network in a world")
     parser.add_argument("--tasks", nargs="+", choices=("bandits", *KINDS), default=("bandits", *KINDS))
     arguments = parser.parse_args()
     torch.set_num_threads(1)
     told: dict[str, Any] = {"seeds": arguments.seeds, "tasks": {}}
     for task in arguments.tasks:
-        learn = _bandits if task == "bandits" else partial(forgetting, task, ways=WAYS)
-        told["tasks"][task] = _told(task, [learn(seed) for seed in range(arguments.seeds)])
+        learn = _bandits if task == "bandits" else partial(forgetting, task, ways=WAYS, steps=arguments.steps)
+        told["tasks"][task] = _told(task, [learn(arguments.first_seed + number) for number in range(arguments.seeds)])
     if arguments.json:
         arguments.json.write_text(json.dumps(told, indent=2) + "\n")
 

@@ -28,7 +28,7 @@ WORLDS = 3
 
 
 def forgetting(
-    kind: ModelKind, seed: int, ways: Mapping[str, tuple[bool, bool]], decisions: int = 300, steps: int = 2000
+    kind: ModelKind, seed: int, ways: Mapping[str, tuple[bool, bool]], decisions: int = 300, steps: int = 8000
 ) -> dict[str, tuple[float, float]]:
     """By way: the share of old accuracy that is kept, and the accuracy in the last world."""
     lives = _lives(seed)

@@ -39,8 +39,8 @@ name = "demo-learning"
 [tool.whet]
 seed = {seed}
 
-# A policy that goes on exploring as if everything were new: that is what a trained one has to beat. It takes every action
-# often enough for the log to tell what another policy would have earned.
+# A policy that goes on exploring as if everything were new: that is what a trained one has to beat. It takes every
+# action often enough for the log to tell what another policy would have earned.
 [tool.whet.q_learning]
 exploration = "epsilon-greedy"
 epsilon_strategy = "exponential"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from whet.bootstrap.api_document import fetched
+from whet.bootstrap.api_identity import Kept, kept_of
 from whet.core.errors import WhetError
 from whet.core.ports import ServiceKnowledge
 from whet.reports.api.composing import fault_line, group_of
@@ -23,11 +24,13 @@ from whet.reports.api.redaction import Secrets, response_secrets
 from whet.skills.api import knowledge as memory
 from whet.skills.api.access import Access, Credential, split_headers
 from whet.skills.api.campaign import Budget, Campaign
+from whet.skills.api.combining import combined
 from whet.skills.api.contract.comparing import compare
 from whet.skills.api.contract.model import Contract, Operation
 from whet.skills.api.contract.reading import read_contract
 from whet.skills.api.explorer import EVERYTHING, Explorer, Learned
 from whet.skills.api.faults import Fault
+from whet.skills.api.gateway import Gateway
 from whet.skills.api.oauth import ClientCredentials, token
 from whet.skills.api.service import Service
 from whet.tools.http.client import Client
@@ -51,6 +54,7 @@ class Asked:
     safe: bool = False
     per_second: float | None = None
     timeout_seconds: float = 10.0
+    fresh: bool = False  # what earlier runs learned is not used, and gives way to what this one learns
     learned: Learned = EVERYTHING
 
 
@@ -70,18 +74,25 @@ class Visit:
     explorer: Explorer
     before: memory.Knowledge
     seed: int
-
-    @property
-    def key(self) -> str:
-        return service_key(self.origin, self.base_path, self.contract)
+    kept: Kept | None  # what the store had at the start
+    gateway: Gateway
 
     def remember(self, store: ServiceKnowledge) -> None:
-        """Faults that were fixed are let go; those not looked at again are kept."""
+        """Faults that were fixed are let go; those not looked at again are kept. What others learned meanwhile too."""
         faults = [*self.campaign.faults, *self.campaign.not_retested]
-        learned = memory.learned(self.explorer, self.before, self.contract, faults)
+        mine = memory.learned(self.explorer, self.before, self.contract, faults)
         handed_out = [text for fault in faults for step in fault.steps for text in response_secrets(step.response)]
-        text = memory.written(learned, self._secrets().with_values(handed_out).text)
-        store.update(self.key, lambda _: text)
+        hide = self._secrets().with_values(handed_out).text
+
+        def combine(now: str | None) -> str:
+            alone = now is None or (self.kept is not None and now == self.kept.text)
+            return memory.written(mine if alone else combined(memory.read(now), self.before, mine), hide)
+
+        store.update(self.key(store), combine)
+
+    def key(self, store: ServiceKnowledge) -> str:
+        """Where this service's knowledge belongs by now: another service may have come to the name meanwhile."""
+        return kept_of(store, self.origin, self.base_path, self.contract).key
 
     def report(self, interrupted: bool = False) -> ApiReport:
         campaign, secrets = self.campaign, self._secrets()
@@ -90,7 +101,7 @@ class Visit:
             title=self.contract.title,
             base_url=str(self.origin) + self.base_path,
             seed=self.seed,
-            requests=sum(sum(told.statuses.values()) for told in campaign.operations.values()),
+            requests=campaign.progress()[0],
             budget_requests=self.asked.budget.requests,
             seconds=campaign.seconds,
             operations=tuple(self._lines()),
@@ -98,7 +109,7 @@ class Visit:
             edges=tuple(self._edges()),
             changes=changes,
             curve=tuple(CurvePoint(*point) for point in campaign.curve),
-            notes=(*self.contract.notes, *campaign.notes),
+            notes=tuple(filter(None, (*self.contract.notes, *campaign.notes, self.gateway.note()))),
             untested=self._untested(),
             document=self.asked.document,
             interrupted=interrupted,
@@ -163,22 +174,20 @@ def prepare(asked: Asked, store: ServiceKnowledge | None) -> Visit:
     tokens = (token(client, contract, asked.oauth2),) if asked.oauth2 else ()
     access = Access(contract, (*asked.credentials, *credentials, *tokens))
     seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(2**31)
-    service = Service(client, access, base, asked.per_second, headers)
+    service = Service(client, access, base, asked.per_second, headers, patience_seconds=asked.budget.back_seconds)
     explorer = Explorer(contract, operations, service.send, seed, asked.learned)
-    kept = store.load(service_key(origin, base, contract)) if store is not None else None
-    before = memory.read(kept)
+    kept = kept_of(store, origin, base, contract) if store is not None else None
+    before = memory.read(kept.text if kept is not None and not asked.fresh else None)
     memory.teach(explorer, before, contract)
     known = memory.remembered_faults(before, contract)
     campaign = Campaign(contract, operations, service, explorer, asked.budget, known)
     explorer.hears(access.listen)
+    if kept is not None and kept.note is not None and not asked.fresh:
+        campaign.notes.append(kept.note)
     return Visit(
-        asked, contract, origin, base, operations, left_out, access, client, campaign, explorer, before, seed
+        asked, contract, origin, base, operations, left_out, access, client, campaign, explorer, before, seed, kept,
+        service.gateway,
     )  # fmt: skip
-
-
-def service_key(origin: Origin, base_path: str, contract: Contract) -> str:
-    """By title, not by port: the same service is found again wherever it listens."""
-    return f"{contract.title} {origin.host}{base_path}"
 
 
 def _reached(asked: Asked) -> tuple[Origin, str, Contract, Client]:

@@ -105,7 +105,7 @@ class ProjectService:
     def _first_look(self) -> _Met:
         with self._served(self._settings.ready_seconds) as service, self._visit(service.address) as visit:
             operations = frozenset(one.id for one in visit.operations)
-            return _Met(visit.contract, operations, visit.key, _changes(visit))
+            return _Met(visit.contract, operations, visit.key(self._knowledge), _changes(visit))
 
     @contextmanager
     def _served(self, seconds: float) -> Iterator[Served]:
@@ -178,11 +178,12 @@ def bind(visit: Visit, plan: ServicePlan, changed: Set[str]) -> None:
 
 
 def _carry_out(visit: Visit, plan: ServicePlan, watch: Watch) -> None:
-    """Known faults are looked at before the first turn of exploring, so a re-test ends with that turn."""
-    for _ in visit.campaign.turns():
+    if plan.retest_only:
+        visit.campaign.retest()
         watch.tell()
-        if plan.retest_only:
-            break
+    else:
+        for _ in visit.campaign.turns():
+            watch.tell()
     visit.campaign.conclude()
 
 

@@ -94,8 +94,8 @@ def api(
       whet api http://127.0.0.1:8000 --requests 500 --safe      the document is looked for
       whet api openapi.yaml --url http://127.0.0.1:8000/v1 --auth bearer:env:TOKEN
       whet api http://127.0.0.1:8000 --write-tests tests/api --sarif api.sarif
-    The next run on the same service starts from what this one learned, looks first whether
-    what it found is fixed, and says what changed in the contract.
+    The next run on the same service starts from what this one learned: first it does again what
+    worked and looks whether what was found is fixed, and it says what changed in the contract.
     Exit codes: 0 fine, 1 findings, 2 usage or internal error, 130 broken off.
     """
     site = open_site(project)
@@ -103,10 +103,10 @@ def api(
     given = tuple(parse_credential(one) for one in credentials if not one.startswith("oauth2:"))
     oauth2 = next((parse_client(one) for one in credentials if one.startswith("oauth2:")), None)
     asked = Asked(
-        document, url, budget, _headers(headers), given, oauth2, seed, only, exclude, safe, rate, timeout
+        document, url, budget, _headers(headers), given, oauth2, seed, only, exclude, safe, rate, timeout, fresh
     )  # fmt: skip
     with site.store() as store:
-        visit = prepare(asked, None if fresh else store.knowledge)
+        visit = prepare(asked, store.knowledge)
         try:
             interrupted = _run(visit)
         except Exception:  # a defect of ours must not cost what was learned and found until then
@@ -184,6 +184,9 @@ def _progress(visit: Visit) -> Iterator[_Bar]:
     console.print(
         f"{title} at {visit.origin}{visit.base_path}: {len(visit.operations)} operations{start}", markup=False
     )
+    if visit.kept is not None and visit.kept.note is not None:
+        console.print(printable(visit.kept.note, 400), markup=False)
+    visit.gateway.hear = lambda said: console.print(said, markup=False)
     bar = _Bar(visit, console)
     with bar.live:
         yield bar

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from tests.skills.api.small_service import Answer, Heard, contract, does, exploring, in_query, record, served
 
-from whet.skills.api.explorer import Explorer, Learned, Seen
+from whet.skills.api.explorer import Explorer, Learned
+from whet.skills.api.retracing import Seen
 
 STRING = {"type": "string"}
 # Twelve like operations; whoever sends a NUL character in `note` finds a fault of each.

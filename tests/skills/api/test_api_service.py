@@ -6,7 +6,7 @@ from threading import Timer
 
 import pytest
 from tests.skills.api.small_service import Answer, Heard, contract, does, operation, served, service
-from tests.tools.http.scripted import cut, free_port, scripted
+from tests.tools.http.scripted import Line, cut, free_port, scripted
 
 from whet.skills.api.access import Access
 from whet.skills.api.exchange import Draft
@@ -101,3 +101,22 @@ def test_waiting_ends_when_it_listens_again() -> None:
 def test_silences_come_through() -> None:
     with scripted(cut) as gone, Client(gone.origin) as client:
         assert Service(client, Access(CONTRACT), "").send(GET).response.silence == "dropped"
+
+
+def test_a_request_that_went_out_twice_counts_twice() -> None:
+    """The first connection rests after one answer and is cut as we speak again: the same request goes to the second."""
+
+    def answers_once(line: Line) -> None:
+        line.read()
+        line.say(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]")
+        line.read()
+
+    def answers(line: Line) -> None:
+        line.read()
+        line.say(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n[]")
+
+    with scripted(answers_once, answers) as small, Client(small.origin, 5.0) as client:
+        reached = Service(client, Access(CONTRACT), "")
+        answered = [reached.send(GET).response for _ in range(2)]
+    assert [(one.status, one.resent) for one in answered] == [(200, False), (200, True)]
+    assert reached.requests == 3

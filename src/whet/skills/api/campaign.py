@@ -1,31 +1,30 @@
-"""One run of `whet api`: known faults first, then exploring, then making what was found sure and small."""
+"""One run of `whet api`: what is known first, then exploring, then making what was found sure and small."""
 
 import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from whet.skills.api.contract.model import Contract, Operation
 from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.exchange import Draft, Exchange
-from whet.skills.api.explorer import Explorer, Seen
-from whet.skills.api.faults import Fault, Kind, Suspicion
-from whet.skills.api.oracles.causes import root
+from whet.skills.api.explorer import Explorer
+from whet.skills.api.faults import Fault, Kind
+from whet.skills.api.gateway import Away
 from whet.skills.api.oracles.confirming import Confirming
 from whet.skills.api.oracles.symptoms import cut_before_the_answer
+from whet.skills.api.retracing import Seen
 from whet.skills.api.service import Service
 from whet.skills.api.settled import is_fixed
+from whet.skills.api.suspects import MOST_SUSPICIONS, Suspected, Suspects
 
-_FOR_KNOWN = 0.2  # of the budget, at most, to look again at what earlier runs found
-_FOR_CONFIRMING = 0.1  # of the budget, kept for the end
+_FOR_THE_TRAIL = 0.5  # of the budget, at most, to do again what worked and what failed in earlier runs
+_FOR_KNOWN = 0.2  # and to look at those of their findings that did not show on the way
+_FOR_CONFIRMING = 0.1  # of the budget, at most, kept for the end
 _MOST_PER_FAULT = 40
 _FEWEST = 12
-_MOST_SUSPICIONS = 2_000
-_URGENCY = (
-    Kind.CRASH, Kind.TIMEOUT, Kind.SERVER_ERROR, Kind.MISSING_AUTH, Kind.READ_AFTER_DELETE, Kind.LOST_UPDATE,
-    Kind.NOT_CREATED, Kind.INVALID_ACCEPTED, Kind.VALID_REFUSED, Kind.SCHEMA_VIOLATION, Kind.UNDOCUMENTED_STATUS,
-    Kind.UNDOCUMENTED_MEDIA,
-)  # fmt: skip
+_FOR_ONE_LOOK = 8  # it was made small when it was found
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,15 +44,6 @@ class Told:
     reached_at: int | None = None
 
 
-@dataclass(slots=True)
-class Suspected:
-    suspicion: Suspicion
-    steps: tuple[Exchange, ...]
-    operations: dict[str, None]
-    seen: int = 1
-    told: bool = False  # among the faults already
-
-
 class Over(Exception):
     """The budget is spent, or the service did not come back."""
 
@@ -71,10 +61,11 @@ class Campaign:
         self._service, self._explorer, self._budget = service, explorer, budget
         self._confirming = Confirming(contract, Schemas(contract))
         self._started = time.monotonic()
+        service.most_requests = budget.requests
         self._gone = False  # for good: it is not waited for again
         self.operations = {operation.id: Told() for operation in operations}
         self._scope = frozenset(self.operations)
-        self.suspected: dict[str, Suspected] = {}  # by root cause
+        self.suspects = Suspects(known)
         self.faults: list[Fault] = []
         self.fixed: list[Fault] = []
         self.not_retested = list(known)  # until they were
@@ -88,24 +79,35 @@ class Campaign:
 
     def affected(self, fault: Fault) -> tuple[str, ...]:
         """The operations that showed the same root cause."""
-        suspected = self.suspected.get(root(fault.suspicion.cause))
+        suspected = self.suspects.of(fault)
         return tuple(suspected.operations) if suspected else (fault.suspicion.operation,)
 
     def turns(self) -> Iterator[Exchange]:
         """Every exchange of exploring, for whoever shows progress. Ends with the budget."""
         try:
+            yield from self._retrace()
             self._look_again()
             for seen in self._explorer.turns():
                 self._take_in(seen)
                 yield seen.exchange
-                if self._spent(1.0 - _FOR_CONFIRMING):
+                if self._spent(1.0 - self._reserve()):
                     return
         except Over:
             return
+        except Away:
+            self._away()
+
+    def retest(self) -> None:
+        """Only what earlier runs found, instead of `turns`."""
+        with suppress(Over):
+            self._look_again()
 
     def conclude(self) -> None:
         """Confirm and make small what was suspected, the worst first, with what is left of the budget."""
-        waiting = sorted(self.suspected.values(), key=lambda one: _URGENCY.index(one.suspicion.kind))
+        for one in self.suspects.by_urgency():
+            if one.again:
+                self._tell(one, one.confirmed())
+        waiting = [one for one in self.suspects.by_urgency() if not one.again]
         for at, one in enumerate(waiting):
             share = self._left() // max(1, len(waiting) - at)
             self._tell(one, self._confirmed(one, min(_MOST_PER_FAULT, max(_FEWEST, share))))
@@ -115,6 +117,8 @@ class Campaign:
     def _tell(self, one: Suspected, fault: Fault) -> None:
         """A connection that was cut once and not again is a note: networks do that too."""
         one.told = True
+        if fault.confirmed:
+            self._explorer.trail.shorten(fault.suspicion.cause, fault.steps)
         if fault.confirmed or fault.suspicion.kind is not Kind.CRASH or self._gone:
             self.faults.append(fault)
         elif one.steps[-1].response.status is None:
@@ -123,45 +127,63 @@ class Campaign:
 
     def abandon(self) -> None:
         """Broken off: what was suspected is told as it stands."""
-        waiting = [one for one in self.suspected.values() if not one.told]
-        self.faults += [Fault(one.suspicion, one.steps, confirmed=False, seen=one.seen) for one in waiting]
+        self.faults += [one.unsure() for one in self.suspects.by_root.values() if not one.told]
         self._settle()
 
     def _settle(self) -> None:
         """What was met again while exploring is neither fixed nor unknown, whatever the first look said."""
-        self.fixed = [fault for fault in self.fixed if root(fault.suspicion.cause) not in self.suspected]
-        self.not_retested = [one for one in self.not_retested if root(one.suspicion.cause) not in self.suspected]
+        self.fixed = [fault for fault in self.fixed if self.suspects.of(fault) is None]
+        self.not_retested = [fault for fault in self.not_retested if self.suspects.of(fault) is None]
 
     def progress(self) -> tuple[int, int, int]:
         """Requests sent, operations reached, causes suspected."""
         reached = sum(told.reached_at is not None for told in self.operations.values())
-        return self._service.requests, reached, len(self.suspected)
+        return self._service.requests, reached, len(self.suspects)
 
     def send(self, draft: Draft) -> Exchange:
         """For everything but exploring: counted in the same budget."""
         if self._gone or self._spent(1.0):
             raise Over
-        exchange = self._service.send(draft, fresh=True)  # so that a cut connection is no accident
+        try:
+            exchange = self._service.send(draft, fresh=True)  # so that a cut connection is no accident
+        except Away:
+            self._away()
+            raise Over from None
         self._replayed.append(exchange)
         self._count(exchange)
         self._heal(exchange)
         return exchange
 
+    def _retrace(self) -> Iterator[Exchange]:
+        for seen in self._explorer.retrace():
+            self._take_in(seen)
+            for suspicion in seen.suspicions:
+                self.suspects.met_again(suspicion, (*seen.story, seen.exchange))
+            yield seen.exchange
+            if self._spent(_FOR_THE_TRAIL):
+                return
+
     def _look_again(self) -> None:
         """What earlier runs found: still there, or fixed. A crash is not asked for again."""
+        share = self._share() + _FOR_KNOWN
         for fault in list(self.not_retested):
-            if fault.suspicion.kind is Kind.CRASH or not self._in_scope(fault) or self._spent(_FOR_KNOWN):
-                continue
-            self._replayed.clear()
-            again = self._confirming.confirm(fault.suspicion, fault.steps, self.send, requests=_FEWEST)
-            self._explorer.forget_writes()
-            if again.confirmed:
-                self._suspect(again.suspicion, again.steps)
-            elif fault.confirmed and self._is_fixed(fault):
-                self.fixed.append(fault)
-            else:
-                continue
-            self.not_retested.remove(fault)
+            if self.suspects.of(fault) is not None:
+                self.not_retested.remove(fault)
+            elif fault.suspicion.kind is not Kind.CRASH and self._in_scope(fault) and not self._spent(share):
+                self._look_at(fault)
+
+    def _look_at(self, fault: Fault) -> None:
+        self._replayed.clear()
+        shown = self._confirming.seen_again(fault.suspicion, fault.steps, self.send, requests=_FOR_ONE_LOOK)
+        self._explorer.forget_writes()
+        if shown is not None:
+            self.suspects.add(fault.suspicion, shown)
+            self.suspects.met_again(fault.suspicion, shown)
+        elif fault.confirmed and self._is_fixed(fault):
+            self.fixed.append(fault)
+        else:
+            return
+        self.not_retested.remove(fault)
 
     def _is_fixed(self, fault: Fault) -> bool:
         """By any of the replays: the last one may have gone without the steps that make what it needs."""
@@ -184,20 +206,12 @@ class Campaign:
         self._count(seen.exchange)
         cut = cut_before_the_answer(seen.exchange)
         if cut is not None:
-            self._suspect(cut, (*seen.story, seen.exchange))
+            self.suspects.add(cut, (*seen.story, seen.exchange))
         for suspicion in seen.suspicions:
             evidence = self._explorer.evidence(suspicion)
-            self._suspect(suspicion, (*seen.story, *evidence, seen.exchange))
+            self.suspects.add(suspicion, (*seen.story, *evidence, seen.exchange))
         self._mark()
         self._heal(seen.exchange)
-
-    def _suspect(self, suspicion: Suspicion, steps: tuple[Exchange, ...]) -> None:
-        known = self.suspected.get(root(suspicion.cause))
-        if known is not None:
-            known.seen += 1
-            known.operations.setdefault(suspicion.operation)
-        elif len(self.suspected) < _MOST_SUSPICIONS:
-            self.suspected[root(suspicion.cause)] = Suspected(suspicion, steps, {suspicion.operation: None})
 
     def _count(self, exchange: Exchange) -> None:
         told = self.operations.setdefault(exchange.operation.id, Told())
@@ -217,14 +231,33 @@ class Campaign:
             self._gone = True
             raise Over
 
+    def _reserve(self) -> float:
+        """The share of the budget that is kept for the end: no more than what there is to make sure of can take."""
+        if self._budget.requests is None:
+            return _FOR_CONFIRMING
+        unsure = sum(not one.again for one in self.suspects.by_root.values())
+        return min(_FOR_CONFIRMING, _FEWEST * max(1, unsure) / self._budget.requests)
+
+    def _away(self) -> None:
+        """Something before the service says that it is gone, to the end of our patience or of the budget."""
+        if not self._spent(1.0):
+            self.notes.append(
+                f"From request {self._service.requests} on nothing but 502, 503 or 504 came back, for "
+                f"{self._budget.back_seconds:.0f} s; the run ended there."
+            )
+            self._gone = True
+
     def _spent(self, share: float) -> bool:
+        return self._share() >= share
+
+    def _share(self) -> float:
+        """How much of the budget is gone, by whichever ends first."""
         budget = self._budget
-        return (budget.requests is not None and self._service.requests >= share * budget.requests) or (
-            budget.seconds is not None and self.seconds >= share * budget.seconds
-        )
+        sent = self._service.requests / budget.requests if budget.requests else 0.0
+        return max(sent, self.seconds / budget.seconds if budget.seconds else 0.0)
 
     def _left(self) -> int:
-        return _MOST_SUSPICIONS if self._budget.requests is None else self._budget.requests - self._service.requests
+        return MOST_SUSPICIONS if self._budget.requests is None else self._budget.requests - self._service.requests
 
     def _mark(self) -> None:
         point = self.progress()

@@ -2,8 +2,8 @@
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,32 +13,33 @@ from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.faults import Kind, Suspicion
 from whet.skills.api.learning.beliefs import Beliefs
-from whet.skills.api.learning.blame import blamed, weight
 from whet.skills.api.learning.dependencies import Dependencies
 from whet.skills.api.learning.drafting import Drafting, Made
 from whet.skills.api.learning.entities import Entities, Entity, told
+from whet.skills.api.learning.lessons import Lessons
 from whet.skills.api.learning.mutating import Mutating
-from whet.skills.api.learning.novelty import News, Novelty
+from whet.skills.api.learning.novelty import Novelty
 from whet.skills.api.learning.paths import collection_of
 from whet.skills.api.learning.readiness import Readiness
-from whet.skills.api.learning.recall import Taken
 from whet.skills.api.learning.sequencing import Sequencing, Step
 from whet.skills.api.learning.sources import Sources
 from whet.skills.api.learning.supply import Supply
+from whet.skills.api.learning.trail import WORKS, Trail
 from whet.skills.api.mutations.bank import Bank
 from whet.skills.api.mutations.places import REQUEST, Place
 from whet.skills.api.oracles.causes import error_signature
 from whet.skills.api.oracles.judge import Judge
 from whet.skills.api.oracles.semantics import Semantics
-from whet.skills.api.values.slots import NOTHING, Absent
+from whet.skills.api.retracing import Retracing, Seen
+from whet.skills.api.values.slots import NOTHING, Absent, Source
 
 # These pay once: what a service does wrong of itself, not what it failed to promise.
 _PAYING = frozenset(
     {Kind.SERVER_ERROR, Kind.CRASH, Kind.TIMEOUT, Kind.MISSING_AUTH, Kind.READ_AFTER_DELETE, Kind.LOST_UPDATE}
 )
+# Of these one request is kept per operation and cause, to be sent again in the next run. Silence is not asked for.
+_SHOWN_AGAIN = frozenset({Kind.SERVER_ERROR, Kind.MISSING_AUTH})
 _DEEPEST = 4
-_GONE = frozenset({404, 410})
-_BACK = 0.3  # of what a request brought, to those that made what it was built on
 _MOST_PROBES = 0.1  # of all requests, to look into what was suspected
 
 
@@ -53,16 +54,7 @@ class Learned:
 
 
 EVERYTHING = Learned()
-
-
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """One turn, for whoever listens."""
-
-    exchange: Exchange
-    news: News
-    suspicions: tuple[Suspicion, ...]
-    story: tuple[Exchange, ...] = field(default=(), repr=False)  # what led to the request
+_UNTOLD: Mapping[str, Source] = {}
 
 
 class Explorer:
@@ -76,7 +68,7 @@ class Explorer:
     ) -> None:
         rng = random.Random(seed)  # noqa: S311 - a run must repeat, not resist guessing
         schemas = Schemas(contract)
-        self._send = send
+        self._send, self._schemas = send, schemas
         self.entities = Entities(rng)
         self.dependencies = Dependencies(rng, self.entities, learned.dependencies)
         self.sources = Sources(rng, self.dependencies, learned.sources)
@@ -85,7 +77,11 @@ class Explorer:
         self.sequencing = Sequencing(operations, self.mutating.kinds, np.random.default_rng(seed), learned.sequencing)
         self._readiness = Readiness(operations, self.entities, self.dependencies)
         self._supply = Supply(operations, self.entities, self.dependencies, self.drafting)
+        self._lessons = Lessons(
+            self.sequencing, self._supply, self.drafting, self.mutating, self.sources, self.dependencies, self.entities
+        )
         self._novelty = Novelty()
+        self.trail = Trail()
         self.judge = Judge(contract, schemas)
         self._semantics = Semantics(contract, schemas)
         self._probes: deque[tuple[Draft, Entity]] = deque(maxlen=50)  # each with what it is about
@@ -135,6 +131,15 @@ class Explorer:
                 sent += 1
                 yield seen
 
+    def retrace(self) -> Iterator[Seen]:
+        """What worked or failed in earlier runs, once more; ends when all was tried."""
+        retracing = Retracing(self.trail, self._schemas, self.entities, self._scope, self._walk, self._by_belief)
+        for seen in retracing.turns():
+            self._probes.clear()
+            yield seen
+            while self._errands:
+                yield self._judged(self._send(self._errands.popleft()), [])
+
     def forget_writes(self) -> None:
         """Somebody else wrote to the service: what was promised before may no longer hold."""
         self._semantics.forget()
@@ -148,10 +153,32 @@ class Explorer:
         maker = self._supply.maker(made)
         if maker is not None:
             return self._supplied(maker)
-        exchange = self._send(made.draft)
-        seen = self._judged(exchange, _used(made))
-        self._learn(step, place, made, seen)
+        seen = self._judged(self._send(made.draft), _used(made), made.sources)
+        self._lessons.learn(step, place, made, seen.exchange, seen.news)
         return seen
+
+    def _walk(self, made: Made, used: list[Entity]) -> Seen:
+        """A request of an earlier run: what works is learned from like any other, a refusal says little."""
+        seen = self._judged(self._send(made.draft), used, made.sources)
+        draft, status = made.draft, seen.exchange.response.status
+        if seen.exchange.ok and draft.mutation is None and draft.broken is None:
+            self._lessons.learn(Step(draft.operation, None), REQUEST, made, seen.exchange, seen.news)
+        else:
+            if draft.mutation in self.sequencing.kinds.place:
+                self.sequencing.tell(Step(draft.operation, draft.mutation), status, seen.news)
+            self.sequencing.saw(draft.operation.id, status)
+            self._lessons.things(made, seen.exchange)
+        return seen
+
+    def _by_belief(self, operation: Operation) -> Iterator[Seen]:
+        """A request like any other of exploring, after what it lacks."""
+        for _ in range(_DEEPEST):
+            made = self.drafting.new(operation)
+            maker = self._supply.maker(made)
+            if maker is None:
+                yield self._walk(made, _used(made))
+                return
+            yield self._supplied(maker)
 
     def _supplied(self, maker: Operation, depth: int = 0) -> Seen:
         """What the chosen request lacks is made first, from the root of what is missing; the next turn chooses anew."""
@@ -159,8 +186,8 @@ class Explorer:
         deeper = self._supply.maker(made) if depth < _DEEPEST else None
         if deeper is not None:
             return self._supplied(deeper, depth + 1)
-        seen = self._judged(self._send(made.draft), _used(made))
-        self._learn(Step(maker, None), REQUEST, made, seen)
+        seen = self._judged(self._send(made.draft), _used(made), made.sources)
+        self._lessons.learn(Step(maker, None), REQUEST, made, seen.exchange, seen.news)
         return seen
 
     def _made(self, step: Step) -> tuple[Made | None, Place]:
@@ -180,8 +207,8 @@ class Explorer:
         draft, about = self._probes.popleft()
         return self._judged(self._send(draft), [about])
 
-    def _judged(self, exchange: Exchange, used: list[Entity]) -> Seen:
-        """`used`: what the request was built on."""
+    def _judged(self, exchange: Exchange, used: list[Entity], sources: Mapping[str, Source] = _UNTOLD) -> Seen:
+        """`used`: what the request was built on; `sources`: where its values came from."""
         if exchange.response.resent:
             self._semantics.forget()  # it may have been another process that answered
         suspicions = (*self.judge.judge(exchange), *self._semantics.judge(exchange))
@@ -195,8 +222,25 @@ class Explorer:
         signature = error_signature(exchange) if status is not None and status >= 400 else None
         causes = tuple(one.cause for one in suspicions if one.kind in _PAYING)
         news = self._novelty.news(exchange, signature, causes)
+        story = told(used)
+        self._blaze(exchange, story, sources, suspicions)
         self._take_in(exchange, used)
-        return Seen(exchange, news, suspicions, told(used))
+        return Seen(exchange, news, suspicions, story)
+
+    def _blaze(
+        self,
+        exchange: Exchange,
+        story: tuple[Exchange, ...],
+        sources: Mapping[str, Source],
+        shown: tuple[Suspicion, ...],
+    ) -> None:
+        """For the next run: the way to what works, and to what failed."""
+        signs = [one.cause for one in shown if one.kind in _SHOWN_AGAIN] + [WORKS] * exchange.ok
+        wanted = [sign for sign in signs if self.trail.wants(exchange.draft, sign)]
+        if wanted:  # what was found in a list, somebody made
+            whole = {step.number: step for step in (*self.entities.makers(exchange.draft), *story)}
+            for sign in wanted:
+                self.trail.keep(sign, [whole[number] for number in sorted(whole)], exchange, sources)
 
     def _take_in(self, exchange: Exchange, used: list[Entity]) -> None:
         if not exchange.ok:
@@ -205,39 +249,6 @@ class Explorer:
             self.entities.end(exchange)
         elif exchange.draft.broken is None:
             self.entities.take_in(exchange, used)
-
-    def _learn(self, step: Step, place: Place, made: Made, seen: Seen) -> None:
-        ok, worth = seen.exchange.ok, seen.news.worth
-        self.sequencing.tell(step, seen.exchange.response.status, seen.news)
-        self.sequencing.saw(step.operation.id, seen.exchange.response.status)
-        for taken in made.taken.values():
-            self.sequencing.credit(taken.entity.made_by, _BACK * worth / len(made.taken))
-        if step.kind is None:
-            self._supply.tell(step.operation, ok)
-            self.drafting.hints.listen(seen.exchange)
-            self._learn_values(made, seen.exchange)
-            self.drafting.remember(made, ok)
-        else:
-            self.mutating.tell(step.kind, place, worth)
-
-    def _learn_values(self, made: Made, exchange: Exchange) -> None:
-        """All values share in a success; a refusal counts against those it is about."""
-        guilty = made.sources if exchange.ok else {p: made.sources[p] for p in blamed(exchange, made.sources)}
-        self.sources.tell(exchange.operation.id, guilty, float(exchange.ok), weight(exchange))
-        if exchange.ok or any(where.startswith("path.") for where in guilty):
-            known = any(where.startswith("path.") for where in made.taken)
-            self.sources.tell_path(exchange.operation.id, known, float(exchange.ok))
-        for where, taken in made.taken.items():
-            self._learn_taken(taken, exchange, where in guilty)
-
-    def _learn_taken(self, taken: Taken, exchange: Exchange, guilty: bool) -> None:
-        if exchange.ok:
-            self.entities.found(taken.entity)
-        elif exchange.response.status in _GONE and (taken.edge is None or self.dependencies.trusted(taken.edge)):
-            self.entities.not_found(taken.entity)
-            return  # the way was right before: it is the thing that is gone
-        if guilty and taken.edge is not None:
-            self.dependencies.tell(taken.edge, float(exchange.ok), weight(exchange))
 
     def _foreign(self, draft: Draft, place: Place) -> Json | Absent:
         """An id of something else that lives in the service."""

@@ -15,6 +15,7 @@ from whet.skills.api.faults import Fault, Kind, Suspicion
 from whet.skills.api.learning import kept
 from whet.skills.api.learning.drafting import Made
 from whet.skills.api.learning.portable import pack_draft, pack_exchange, unpack_draft, unpack_exchange
+from whet.skills.api.learning.trail_kept import pack_trail, restore_trail
 from whet.skills.api.values.slots import Source
 
 FORMAT = 1
@@ -29,6 +30,7 @@ class Knowledge:
     recipes: Mapping[str, list[Any]] = field(default_factory=dict)
     hints: Mapping[str, list[list[str]]] = field(default_factory=dict)
     faults: tuple[Mapping[str, Any], ...] = ()
+    trail: Mapping[str, Any] = field(default_factory=dict)
 
 
 def read(text: str | None) -> Knowledge:
@@ -38,7 +40,8 @@ def read(text: str | None) -> Knowledge:
     if kept_before.get("format") != FORMAT:
         return Knowledge()
     names = ("runs", "document", "beliefs", "recipes", "hints")
-    return Knowledge(**{name: kept_before[name] for name in names}, faults=tuple(kept_before["faults"]))
+    faults, trail = tuple(kept_before["faults"]), kept_before.get("trail", {})
+    return Knowledge(**{name: kept_before[name] for name in names}, faults=faults, trail=trail)
 
 
 def written(knowledge: Knowledge, hide: Callable[[str], str] = str) -> str:
@@ -72,6 +75,7 @@ def teach(explorer: Explorer, knowledge: Knowledge, contract: Contract) -> None:
         made = [one for one in (_made(recipe, contract) for recipe in recipes) if one is not None]
         if made:
             explorer.drafting.known[operation] = made
+    restore_trail(explorer.trail, knowledge.trail, contract)
     for operation, ways in knowledge.hints.items():
         explorer.drafting.hints.asked[operation] = {tuple(way): None for way in ways}
 
@@ -89,6 +93,7 @@ def learned(explorer: Explorer, before: Knowledge, contract: Contract, faults: I
         recipes=recipes,
         hints={operation: [list(way) for way in ways] for operation, ways in explorer.drafting.hints.asked.items()},
         faults=tuple(_packed(fault) for fault in faults),
+        trail=pack_trail(explorer.trail),
     )
 
 

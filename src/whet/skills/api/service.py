@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from whet.skills.api.access import Access
 from whet.skills.api.exchange import Draft, Exchange
+from whet.skills.api.gateway import Away, Gateway
 from whet.skills.api.writing import write
 from whet.tools.http.client import Client
 from whet.tools.http.messages import Headers, Request
@@ -24,6 +25,7 @@ class Service:
         per_second: float | None = None,
         headers: Headers = (),
         pause: Callable[[float], object] = time.sleep,
+        patience_seconds: float = 60.0,
     ) -> None:
         self._client, self.access, self._base_path = client, access, base_path
         self._gap = 1.0 / per_second if per_second else 0.0
@@ -31,12 +33,21 @@ class Service:
         self._headers = headers  # given by the user, on every request
         self._free_at = 0.0
         self.requests = 0
+        self.most_requests: int | None = None  # nothing is sent beyond, by nobody
+        self.gateway = Gateway(self._once, pause, patience_seconds)
 
     def send(self, draft: Draft, fresh: bool = False) -> Exchange:
+        """What came of it. Raises Away where something before the service says that it is gone, and it stays gone."""
+        return self.gateway.settled(self._once(draft, fresh))
+
+    def _once(self, draft: Draft, fresh: bool = False) -> Exchange:
+        if self.most_requests is not None and self.requests >= self.most_requests:
+            raise Away
         self._keep_pace()
         self.requests += 1
         request = self.access.dress(self._with_headers(write(draft, self._base_path)), draft.credentials)
         exchange = Exchange(self.requests, draft, request, self._client.send(request, fresh))
+        self.requests += exchange.response.resent  # it went out twice
         self._heed(exchange)
         return exchange
 

@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from whet.tools.http.messages import Request, Response, Silence
 from whet.tools.http.origin import Origin
@@ -19,6 +19,23 @@ from whet.tools.http.origin import Origin
 MOST_BYTES = 1_000_000
 _CHUNK = 64 * 1024
 _CUT_OFF = (ConnectionError, http.client.RemoteDisconnected, http.client.IncompleteRead, ssl.SSLError)
+
+
+class _OneWrite(http.client.HTTPConnection):
+    """Head and body leave together: `http.client` writes them one after the other, at the price of two."""
+
+    _waiting: bytes = b""
+
+    def send(self, data: Any) -> None:
+        self._waiting += data
+
+    def flush(self) -> None:
+        data, self._waiting = self._waiting, b""
+        super().send(data)
+
+
+class _OneSecureWrite(_OneWrite, http.client.HTTPSConnection):
+    """The same, encrypted."""
 
 
 class Client:
@@ -35,7 +52,7 @@ class Client:
         self.timeout_seconds = timeout_seconds
         self._most_bytes = most_bytes
         self._trust = trust
-        self._connection: http.client.HTTPConnection | None = None
+        self._connection: _OneWrite | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -104,7 +121,7 @@ class Client:
             self.close()
         return Response(answer.status, tuple(answer.getheaders()), body, whole, time.monotonic() - started)
 
-    def _open(self) -> http.client.HTTPConnection:
+    def _open(self) -> _OneWrite:
         if self._connection is None:
             self._connection = self._fresh()
             self._connection.connect()
@@ -113,12 +130,12 @@ class Client:
                 sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return self._connection
 
-    def _fresh(self) -> http.client.HTTPConnection:
+    def _fresh(self) -> _OneWrite:
         if self.origin.scheme == "https":
-            return http.client.HTTPSConnection(
+            return _OneSecureWrite(
                 self.origin.host, self.origin.port, timeout=self.timeout_seconds, context=self._trust
             )
-        return http.client.HTTPConnection(self.origin.host, self.origin.port, timeout=self.timeout_seconds)
+        return _OneWrite(self.origin.host, self.origin.port, timeout=self.timeout_seconds)
 
     def _read(self, answer: http.client.HTTPResponse, started: float) -> tuple[bytes, bool]:
         """The body as far as limits of size and time allow; an endless stream is cut, its status still counts."""
@@ -138,10 +155,11 @@ class Client:
         return b"".join(parts), False
 
 
-def _sent(connection: http.client.HTTPConnection, body: bytes | None) -> bool:
+def _sent(connection: _OneWrite, body: bytes | None) -> bool:
     """False when the service stopped listening: it may have answered before (413), which is no crash."""
     try:
         connection.endheaders(body)
+        connection.flush()
     except (BrokenPipeError, ConnectionResetError):
         return False
     return True

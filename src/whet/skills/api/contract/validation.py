@@ -79,11 +79,17 @@ def _violation(error: jsonschema_rs.ValidationError, key: str | None) -> Violati
     if key is not None:
         instance = instance[1:]
         schema = schema[2:] if schema[:2] == ["properties", key] else schema
-    return Violation(_joined(schema), _joined(instance), printable(error.message, LONGEST_MESSAGE))
+    return Violation(_joined(schema), _joined(instance), _shown(error.message))
 
 
 def _joined(path: list[str | int]) -> str:
-    return printable("/".join(str(part) for part in path), LONGEST_MESSAGE)
+    return _shown("/".join(map(str, path)))
+
+
+def _shown(text: str) -> str:
+    """Most of what validators say is plain, and many thousands of them are made."""
+    plain = len(text) <= LONGEST_MESSAGE and text.isascii() and text.isprintable()
+    return text if plain else printable(text, LONGEST_MESSAGE)
 
 
 def _plain(value: Json) -> Json:

@@ -5,7 +5,7 @@ slot is shared with the slots of the same path prefix, so that one success at /o
 """
 
 import random
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from whet.skills.api.contract.model import Json, Schema
@@ -48,10 +48,11 @@ class Dependencies:
         user's name goes with the same user's password.
         """
         drawn: list[tuple[float, Edge, list[Entity]]] = []
+        fits, young = _fitting(slot.schema, beside), self._entities.youngest
         for edge, prior in self._known(slot):
-            young = self._entities.alive(edge.kind)[-YOUNGEST:]
-            things = [one for one in young if _fits(one, edge.field, slot.schema, beside)]
-            things = [one for one in things if one in used] or things
+            things = [one for one in young(edge.kind, YOUNGEST) if fits(one, edge.field)]
+            if used:
+                things = [one for one in things if one in used] or things
             if things:
                 drawn.append((self._draw(edge, prior), edge, things))
         if not drawn:
@@ -142,15 +143,18 @@ def _above(slot: Slot) -> str:
     return prefix_of(_path(slot), slot.name) if slot.where == "path" else _path(slot)
 
 
-def _fits(entity: Entity, field: str, schema: Schema, beside: Mapping[str, Json]) -> bool:
-    if field not in entity.fields or not _of_type(entity.fields[field], schema):
-        return False
-    return all(entity.place.get(prefix, value) == value for prefix, value in beside.items())
-
-
-def _of_type(value: Json, schema: Schema) -> bool:
+def _fitting(schema: Schema, beside: Mapping[str, Json]) -> Callable[[Entity, str], bool]:
+    """Whether a field of a thing has the right type, and the thing lives where the path leads."""
     wanted = schema.get("type")
     kinds = {wanted} if isinstance(wanted, str) else set(wanted or ())
-    if isinstance(value, str):
-        return not kinds or "string" in kinds
-    return not kinds or bool(kinds & {"integer", "number"}) or "string" in kinds
+    texts = not kinds or "string" in kinds
+    numbers = texts or bool(kinds & {"integer", "number"})
+    settled = tuple(beside.items())
+
+    def fits(entity: Entity, field: str) -> bool:
+        value = entity.fields.get(field)  # no field holds None
+        if value is None or not (texts if isinstance(value, str) else numbers):
+            return False
+        return not settled or all(entity.place.get(prefix, value) == value for prefix, value in settled)
+
+    return fits

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 
 from whet.skills.api.contract.model import Json
-from whet.skills.api.exchange import Exchange
+from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.learning.fields import Fields
 from whet.skills.api.learning.paths import collection_of, nameless, prefixes
 
@@ -57,6 +57,27 @@ class Entities:
 
     def alive(self, kind: str) -> list[Entity]:
         return [entity for entity in self.by_kind.get(kind, ()) if entity.alive]
+
+    def youngest(self, kind: str, most: int) -> list[Entity]:
+        """The last that live, in the order they came."""
+        young: list[Entity] = []
+        for entity in reversed(self.by_kind.get(kind, ())):
+            if entity.alive:
+                young.append(entity)
+                if len(young) == most:
+                    break
+        young.reverse()
+        return young
+
+    def makers(self, draft: Draft) -> Iterator[Exchange]:
+        """The requests that made what a path names, and those that led to them."""
+        for prefix, name in prefixes(draft.operation.path):
+            value = draft.path.get(name)
+            for entity in self.by_kind.get(collection_of(prefix), ()):
+                made = entity.story and entity.story[-1].operation.method in {"POST", "PUT"}
+                if made and value in entity.fields.values():
+                    yield from entity.story
+                    break
 
     def end(self, exchange: Exchange) -> None:
         """A DELETE that worked: what was at that path, one thing or all of a collection, is gone with all below."""

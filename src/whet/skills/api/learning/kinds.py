@@ -74,7 +74,8 @@ class Kinds:
         news = np.empty((len(method), len(self.names)))
         for number, chances in enumerate(self._drawn if self._drawn is not None else ()):
             rows = method == number
-            news[rows] = value[rows] @ chances[:, :used].T
+            drawn = chances[:, :used]  # a status met since then has no chance yet
+            news[rows] = value[rows, : drawn.shape[1]] @ drawn.T
         return news
 
     def kept(self) -> dict[str, dict[str, float]]:
@@ -98,14 +99,12 @@ class Kinds:
 
     def _draw(self) -> np.ndarray:
         """Chances of each answer, drawn for each method and kind (Dirichlet by gammas)."""
-        total = self.counts.sum(axis=0)
+        counts = self.counts[..., : max(1, min(len(self._statuses), MOST_STATUSES))]  # the others have none
+        total = counts.sum(axis=0)
         families = _scaled(self._member @ total, _FAMILY_TRIES)[self._family]
-        others = _scaled(total - self.counts, _OTHER_METHODS_TRIES)
-        prior = _EVERY_STATUS * (self._worth > 0)
-        weights = self.counts + others + families + prior + 1e-6
-        used = max(1, len(self._statuses))
-        drawn = np.zeros_like(weights)
-        drawn[..., :used] = self._rng.standard_gamma(weights[..., :used])
+        others = _scaled(total - counts, _OTHER_METHODS_TRIES)
+        prior = _EVERY_STATUS * (self._worth[: counts.shape[-1]] > 0)
+        drawn = self._rng.standard_gamma(counts + others + families + prior + 1e-6)
         return np.asarray(drawn / np.maximum(drawn.sum(axis=-1, keepdims=True), 1e-12))
 
 

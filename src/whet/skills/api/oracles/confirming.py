@@ -42,18 +42,32 @@ class Confirming:
         deadly: bool = False,
     ) -> Fault:
         """The fault with the smallest story found within so many requests; the last of `steps` is what was judged."""
-        story = _in_order(steps)
-        if suspicion.kind is Kind.CRASH and not deadly:
-            return Fault(suspicion, story, confirmed=False)
-        purse = Purse(send, min(requests, FOR_SILENCE) if suspicion.kind is Kind.TIMEOUT else requests)
-        replay = Replay(self._schemas, story, purse)
-        try:
-            shown = self._seen_again(suspicion, replay)
-        except Spent:
-            shown = None
-        if shown is None:
-            return Fault(suspicion, story, confirmed=False)
+        replay = self._replay(suspicion, steps, send, requests, deadly)
+        shown = self._shown(suspicion, replay) if replay is not None else None
+        if replay is None or shown is None:
+            return Fault(suspicion, _in_order(steps), confirmed=False)
         return Fault(suspicion, self._smallest(suspicion, replay, shown), confirmed=True)
+
+    def seen_again(
+        self, suspicion: Suspicion, steps: Sequence[Exchange], send: Send, requests: int
+    ) -> tuple[Exchange, ...] | None:
+        """What shows it now, made no smaller; None when it does not show."""
+        replay = self._replay(suspicion, steps, send, requests, deadly=False)
+        return self._shown(suspicion, replay) if replay is not None else None
+
+    def _replay(
+        self, suspicion: Suspicion, steps: Sequence[Exchange], send: Send, requests: int, deadly: bool
+    ) -> Replay | None:
+        if suspicion.kind is Kind.CRASH and not deadly:
+            return None
+        purse = Purse(send, min(requests, FOR_SILENCE) if suspicion.kind is Kind.TIMEOUT else requests)
+        return Replay(self._schemas, _in_order(steps), purse)
+
+    def _shown(self, suspicion: Suspicion, replay: Replay) -> tuple[Exchange, ...] | None:
+        try:
+            return self._seen_again(suspicion, replay)
+        except Spent:
+            return None
 
     def _seen_again(self, suspicion: Suspicion, replay: Replay) -> tuple[Exchange, ...] | None:
         """By the steps it needs; if that does not do, alone, or by all of them: they may hold what no value tells."""

@@ -11,8 +11,11 @@ are strong, where the refusal speaks of nothing that depends on state:
 
 import re
 from collections import Counter, deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
+from whet.skills.api.contract.model import Json
 from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.faults import Kind, Suspicion
@@ -78,11 +81,13 @@ class Refusals:
             return []
         working, refused = history.accepted[-1].draft, exchange.draft
         places = difference(working, refused)
-        new = [place for place in places if history.asked[place] < ASKED and self._closed(refused, place)][:2]
         if len(places) < 2:
             return []
+        sent = slots(refused)
+        open_places = (place for place in places if history.asked[place] < ASKED)
+        new = list(islice((place for place in open_places if self._closed(refused, place, sent)), 2))
         history.asked.update(new)
-        return [placed(working, place, slots(refused).get(place, ABSENT)) for place in new]
+        return [placed(working, place, sent.get(place, ABSENT)) for place in new]
 
     def _standing(self, exchange: Exchange, history: _History, shown: Suspicion) -> tuple[Suspicion, ...]:
         text = readable(exchange.response.body)[:4000]
@@ -99,11 +104,14 @@ class Refusals:
         return () if history.accepted else self._never(exchange, history, shown)
 
     def _contradicts(self, draft: Draft, place: Place, text: str) -> bool:
-        others = {str(other[-1]) for other in slots(draft) if other != place and len(str(other[-1])) > 2}
-        return self._closed(draft, place) and not any(re.search(rf"\b{re.escape(name)}\b", text) for name in others)
+        sent = slots(draft)
+        others = {str(other[-1]) for other in sent if other != place and len(str(other[-1])) > 2}
+        return self._closed(draft, place, sent) and not any(
+            re.search(rf"\b{re.escape(name)}\b", text) for name in others
+        )
 
-    def _closed(self, draft: Draft, place: Place) -> bool:
-        value = slots(draft).get(place, ABSENT)
+    def _closed(self, draft: Draft, place: Place, sent: Mapping[Place, Json]) -> bool:
+        value = sent.get(place, ABSENT)
         return place[0] != "path" and closed(schema_at(self._schemas, draft, place), str(place[-1]), value)
 
     def _in_one_slot(self, working: Exchange, exchange: Exchange, place: Place) -> Suspicion:
@@ -119,7 +127,8 @@ class Refusals:
 
     def _never(self, exchange: Exchange, history: _History, shown: Suspicion) -> tuple[Suspicion, ...]:
         drafts = history.refused.setdefault(shown.cause, [])
-        if len(history.refused) > 1 or not all(self._closed(exchange.draft, place) for place in slots(exchange.draft)):
+        sent = slots(exchange.draft)
+        if len(history.refused) > 1 or not all(self._closed(exchange.draft, place, sent) for place in sent):
             return ()
         if len(drafts) < NEVER and all(difference(one, exchange.draft) for one in drafts):
             drafts.append(exchange.draft)

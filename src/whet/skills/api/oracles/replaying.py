@@ -1,13 +1,13 @@
 """Sending again what led to a suspicion: only the steps it needs, with the names of what is created anew."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 from whet.skills.api.contract.model import Schema
 from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.faults import Kind
 from whet.skills.api.oracles.flows import flows, rebound
-from whet.skills.api.oracles.slots import placed, schema_at, slots
+from whet.skills.api.oracles.slots import Place, placed, schema_at, slots
 
 Send = Callable[[Draft], Exchange]
 SEMANTIC = frozenset({Kind.READ_AFTER_DELETE, Kind.LOST_UPDATE, Kind.NOT_CREATED})
@@ -45,7 +45,7 @@ def needed(kind: Kind, steps: Sequence[Exchange]) -> tuple[int, ...]:
     open_steps += wanted
     while open_steps:
         step = open_steps.pop()
-        new = ({flow.source for flow in flows(steps, step)} | set(_put_there(steps, step))) - wanted
+        new = ({flow.source for flow in flows(steps, step)} | set(put_there(steps, step))) - wanted
         wanted |= new
         open_steps += new
     return tuple(sorted(wanted))
@@ -61,7 +61,8 @@ def _for_kind(kind: Kind, steps: Sequence[Exchange]) -> list[int]:
     return []
 
 
-def _put_there(steps: Sequence[Exchange], step: int) -> list[int]:
+def put_there(steps: Sequence[Exchange], step: int) -> list[int]:
+    """The steps that put this one's path, or a parent of it, there under a name the client chose."""
     path = _path(steps[step])
     put = [number for number in range(step) if steps[number].ok and steps[number].operation.method == "PUT"]
     latest = {_path(steps[number]): number for number in put}
@@ -109,19 +110,26 @@ class Replay:
 
     def _sent(self, draft: Draft, first: Exchange) -> Exchange:
         exchange = self._purse.send(draft)
-        if first.ok and exchange.response.status in _TAKEN and first.operation.method in ("POST", "PUT"):
-            renamed = self._renamed(draft)  # the first time may have taken the name
-            return exchange if renamed is draft else self._purse.send(renamed)
+        if first.ok and may_be_taken(exchange):
+            fresh = renamed(self._schemas, draft, f"-{self._round}")  # the first time may have taken the name
+            return exchange if fresh is draft else self._purse.send(fresh)
         return exchange
 
-    def _renamed(self, draft: Draft) -> Draft:
-        """The same thing under names that were not used yet."""
-        made = draft
-        for place, value in slots(draft).items():
-            schema = schema_at(self._schemas, draft, place) if place[0] == "body" and isinstance(value, str) else None
-            if schema is not None and _free(schema, value):
-                made = placed(made, place, _other(value, f"-{self._round}", schema.get("maxLength", _ROOM)))
-        return made
+
+def may_be_taken(exchange: Exchange) -> bool:
+    """Refused as what has a name that is taken is refused."""
+    return exchange.response.status in _TAKEN and exchange.operation.method in ("POST", "PUT")
+
+
+def renamed(schemas: Schemas, draft: Draft, mark: str, fixed: Collection[Place] = ()) -> Draft:
+    """The same thing under names that were not used yet; the very draft where there is none to change."""
+    made = draft
+    for place, value in slots(draft).items():
+        named = place[0] == "body" and isinstance(value, str) and place not in fixed
+        schema = schema_at(schemas, draft, place) if named else None
+        if schema is not None and _free(schema, value):
+            made = placed(made, place, _other(value, mark, schema.get("maxLength", _ROOM)))
+    return made
 
 
 def _free(schema: Schema, value: str) -> bool:

@@ -1,7 +1,7 @@
 """A draft as a flat list of slots with their schemas: what two drafts differ in, and what the contract says of it."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import cast
@@ -35,16 +35,21 @@ def slots(draft: Draft) -> dict[Place, Json]:
     for where in ("path", "query", "header", "cookie"):
         found |= {(where, name): value for name, value in draft.values(where).items()}
     if draft.body is not NO_BODY:
-        found |= dict(islice(_leaves(("body",), draft.body), MOST))
+        found |= _leaves(draft.body)
     return found
 
 
-def _leaves(place: Place, value: Json) -> Iterator[tuple[Place, Json]]:
-    if isinstance(value, dict) and value and len(place) < DEPTH:
-        for name, inner in value.items():
-            yield from _leaves((*place, name), inner)
-    else:
-        yield place, value
+def _leaves(body: Json) -> dict[Place, Json]:
+    """The first ones in the order they are written."""
+    found: dict[Place, Json] = {}
+    waiting: list[tuple[Place, Json]] = [(("body",), body)]
+    while waiting and len(found) < MOST:
+        place, value = waiting.pop()
+        if isinstance(value, dict) and value and len(place) < DEPTH:
+            waiting += reversed([((*place, name), inner) for name, inner in islice(value.items(), MOST)])
+        else:
+            found[place] = value
+    return found
 
 
 def difference(one: Draft, other: Draft) -> tuple[Place, ...]:

@@ -1,0 +1,65 @@
+"""What a run suspects, each root cause once, and which of it is an old acquaintance."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from whet.skills.api.exchange import Exchange
+from whet.skills.api.faults import Fault, Kind, Suspicion
+from whet.skills.api.oracles.causes import root
+from whet.skills.api.oracles.replaying import needed
+
+MOST_SUSPICIONS = 2_000
+_URGENCY = (
+    Kind.CRASH, Kind.TIMEOUT, Kind.SERVER_ERROR, Kind.MISSING_AUTH, Kind.READ_AFTER_DELETE, Kind.LOST_UPDATE,
+    Kind.NOT_CREATED, Kind.INVALID_ACCEPTED, Kind.VALID_REFUSED, Kind.SCHEMA_VIOLATION, Kind.UNDOCUMENTED_STATUS,
+    Kind.UNDOCUMENTED_MEDIA,
+)  # fmt: skip
+
+
+@dataclass(slots=True)
+class Suspected:
+    suspicion: Suspicion
+    steps: tuple[Exchange, ...]
+    operations: dict[str, None]
+    seen: int = 1
+    told: bool = False  # among the faults already
+    again: bool = False  # an earlier run confirmed it, and the same request showed it in this one
+
+    def unsure(self) -> Fault:
+        """As it stands, sent once."""
+        return Fault(self.suspicion, self.steps, confirmed=False, seen=self.seen)
+
+    def confirmed(self) -> Fault:
+        return Fault(self.suspicion, self.steps, confirmed=True, seen=self.seen)
+
+
+class Suspects:
+    """`known` are the faults of earlier runs."""
+
+    def __init__(self, known: Sequence[Fault]) -> None:
+        self._known = {root(fault.suspicion.cause): fault for fault in known}
+        self.by_root: dict[str, Suspected] = {}
+
+    def __len__(self) -> int:
+        return len(self.by_root)
+
+    def of(self, fault: Fault) -> Suspected | None:
+        return self.by_root.get(root(fault.suspicion.cause))
+
+    def add(self, suspicion: Suspicion, steps: tuple[Exchange, ...]) -> None:
+        known = self.by_root.get(root(suspicion.cause))
+        if known is not None:
+            known.seen += 1
+            known.operations.setdefault(suspicion.operation)
+        elif len(self.by_root) < MOST_SUSPICIONS:
+            self.by_root[root(suspicion.cause)] = Suspected(suspicion, steps, {suspicion.operation: None})
+
+    def met_again(self, suspicion: Suspicion, steps: tuple[Exchange, ...]) -> None:
+        """What was confirmed and made small before, and shows again, is not made sure of a third time."""
+        known, one = self._known.get(root(suspicion.cause)), self.by_root.get(root(suspicion.cause))
+        if known is not None and one is not None and known.confirmed and known.suspicion.cause == suspicion.cause:
+            wanted = needed(suspicion.kind, steps)
+            one.suspicion, one.steps, one.again = suspicion, (*(steps[at] for at in wanted), steps[-1]), True
+
+    def by_urgency(self) -> list[Suspected]:
+        return sorted(self.by_root.values(), key=lambda one: _URGENCY.index(one.suspicion.kind))
