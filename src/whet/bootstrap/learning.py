@@ -33,6 +33,8 @@ from whet.reports.training_curves import render_curve
 from whet.settings.model import Settings
 
 FOLDER = "learn"
+# A group of Kafka consumers takes some seconds to agree who reads what.
+ELSEWHERE_SECONDS = 5.0
 # Of earlier batches, replayed with a new one.
 REPLAYED = 20_000
 
@@ -56,6 +58,7 @@ def pipeline(site: Site, store: Store, rule: Rule | None = None) -> Iterator[Pip
             moved=lambda agent: changes(store, (agent,)).rewards_since(agent),
             replay_capacity=settings.learn.replay_capacity,
             consumer=f"whet-learn-{os.getpid()}",
+            wait_seconds=0.0 if waiting is store.queue else ELSEWHERE_SECONDS,
         )
 
 

@@ -80,6 +80,7 @@ class Pipeline:
     moved: Callable[[str], Drift | None]  # by agent: the last time that the same actions began to earn something else
     replay_capacity: int = 1_000_000
     consumer: str = "whet-learn"
+    wait_seconds: float = 0.0  # for what a queue elsewhere still has under way
 
     def tick(self, now: datetime) -> Iterator[Told]:
         """Everything that is due at `now`. Yields after each durable step; whoever stops there can start again."""
@@ -105,7 +106,7 @@ class Pipeline:
         ]
 
     def _take(self, now: datetime) -> Iterator[Told]:
-        while deliveries := self.queue.take(self.consumer, _AT_ONCE):
+        while deliveries := self.queue.take(self.consumer, _AT_ONCE, self.wait_seconds):
             lived = [each for each in map(_experience, deliveries) if each is not None]
             new = self.store.learning.collect(lived, now)
             told = f"{new:,} experiences are new in the training set"
