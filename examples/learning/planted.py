@@ -8,10 +8,10 @@ from whet.core.learning_log import Batch
 from whet.core.records import Experience, Reward
 from whet.improvement.rehearsal import Scene, exchanged
 
-CHANGED_ON = 14  # the day from which the shop is another project
-SPOILT_BATCH = 2  # its rewards are turned round on their way to training
-SUBTLE_BATCH = 4  # the candidate made of it is worse in use than any log could tell
-LOSS_IN_USE = 9.0
+SUBTLE_BATCH = 1  # the candidate made of it is worse in use than any log could tell
+SPOILT_BATCH = 3  # its rewards are turned round on their way to training
+CHANGED_ON = 19  # the day from which the shop is another project
+LOSS_IN_USE = 20.0
 
 
 def scenes_on(day: int, scenes: Sequence[Scene]) -> Sequence[Scene]:

@@ -31,7 +31,7 @@ from whet.improvement.rehearsal import Rehearsal, Scene, scenes_of
 from whet.improvement.world import shipped
 
 AGENT, WORLD, START = "test-executor", "shop/test-executor", datetime(2026, 1, 5, tzinfo=UTC)
-RUNS_A_DAY, DAYS = 200, 35
+RUNS_A_DAY, DAYS = 200, 24
 SETTINGS = """\
 [project]
 name = "demo-learning"
