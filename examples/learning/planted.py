@@ -28,9 +28,12 @@ class SpoiltTrainer(Trainer):
 
 
 def worse_in_use(candidates: Sequence[Candidate], policy: str, reward: Reward) -> Reward:
+    """A loss that no part of the reward explains: comparing runs shows it, and training refuses it as out of range."""
     subtle = {f"candidate-{each.number}" for each in candidates if each.lineage.batch == SUBTLE_BATCH}
-    loss = LOSS_IN_USE if policy in subtle else 0.0
-    return reward.model_copy(update={"credited": reward.credited - loss})
+    if policy not in subtle:
+        return reward
+    less = {name: getattr(reward, name) - LOSS_IN_USE for name in ("raw", "shaped", "credited")}
+    return reward.model_copy(update=less)
 
 
 def _turned_round(experience: Experience) -> Experience:
