@@ -76,5 +76,5 @@ def _mark(place: int, event: Event, scale: _Scale) -> str:
         f"<text x='{x:.1f}' y='{_TOP + 12 * (place % 4) + 4}' text-anchor='middle' style='fill:#fff'>{place}</text>"
         f"<circle cx='{_LEFT - 30}' cy='{y - 4}' r='8' fill='{colour}'/>"
         f"<text x='{_LEFT - 30}' y='{y}' text-anchor='middle' style='fill:#fff'>{place}</text>"
-        f"<text x='{_LEFT - 14}' y='{y}'>day {event.day}: {escape(event.told[:150])}</text>"
+        f"<text x='{_LEFT - 14}' y='{y}'>day {event.day}: {escape(event.told[:125])}</text>"
     )
