@@ -61,7 +61,7 @@ class Candidate(Record):
     lineage: Lineage
     stage: Stage = Stage.TRAINED
     share: Probability = Field(0.0, description="of the units, decided by it")
-    paused: bool = Field(False, description="it stays where it is until a person says otherwise")
+    paused: bool = Field(False, description="no step forward until a person says otherwise; it still goes back")
     evidence: dict[str, Any] = Field(default_factory=dict, description="by name: gates, looks; what the last step saw")
     why: str = Field("", description="the last step, as a sentence")
     since: datetime = Field(description="when it reached this stage and share")
