@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.forked import forked
 from tests.registry.conftest import KEY
 
 from whet.checks.registry_samples import AGENT, contents, facts, policy
@@ -34,13 +35,13 @@ class _Dying:
 
 def _kept_with(calls: int, state: Path, files: Path) -> bool:
     """Whether a process got through with so many calls."""
-    child = os.fork()
-    if child == 0:
+
+    def keep() -> None:
         registry: Any = _opened(state, "crashing")
         registry._versions._client = _Dying(registry._versions._client, calls)
         registry.keep(files, facts())
-        os._exit(0)
-    _, status = os.waitpid(child, 0)
+
+    _, status = os.waitpid(forked(keep), 0)
     assert status in (0, signal.SIGKILL)
     return status == 0
 

@@ -5,17 +5,21 @@ import signal
 import stat
 from pathlib import Path
 
+from tests.forked import forked
+
 from whet.registry.private import PrivateFolder, roomy
 
 
 def _killed_with_a_folder(parent: Path) -> None:
     reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
+
+    def hold() -> None:
         place = PrivateFolder(parent)
         (place.path / "file").write_bytes(b"left")
         os.write(writing, b"made")
         signal.pause()
+
+    child = forked(hold)
     os.read(reading, 4)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
@@ -45,11 +49,7 @@ def test_a_forgotten_one_is_removed(tmp_path: Path) -> None:
 
 def test_a_forked_child_leaves_its_parents_folder_alone(tmp_path: Path) -> None:
     with PrivateFolder(tmp_path) as place:
-        child = os.fork()
-        if child == 0:
-            place.close()
-            os._exit(0)
-        os.waitpid(child, 0)
+        assert os.waitpid(forked(place.close), 0)[1] == 0
         assert place.path.is_dir()
         with PrivateFolder(tmp_path):
             assert place.path.is_dir()

@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from tests.forked import forked
 from tests.postgres import PostgresServer
 
 from whet.checks.store_samples import FLEET, OWN, experience
@@ -30,12 +31,7 @@ def _learn_forever(url: str, name: str, acknowledge: int) -> None:
 def _kill_a_learner(url: str, name: str, after_seconds: float, first_acknowledgement: bool = False) -> list[str]:
     """Kill it so long after its start, or after its first acknowledgement. The keys it acknowledged."""
     reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            _learn_forever(url, name, writing)
-        finally:
-            os._exit(1)
+    child = forked(lambda: _learn_forever(url, name, writing))
     os.close(writing)
     early = os.read(reading, 65536).decode() if first_acknowledgement else ""
     time.sleep(after_seconds)

@@ -8,6 +8,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from tests.forked import forked
 
 from whet.checks.knowledge import CHECKS, SERVICE, Check, counted_up
 from whet.core.errors import WhetError
@@ -22,16 +23,15 @@ def test_knowledge_keeps_its_contract(check: Check, store_url: str) -> None:
 def _killed_while_learning(url: str, after_seconds: float) -> int:
     """How many updates were acknowledged."""
     reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            store = open_store(url)
-            for _ in count():
-                store.knowledge.update(SERVICE, counted_up)
-                store.knowledge.update("padding", lambda _: "x" * 300_000)
-                os.write(writing, b".")
-        finally:
-            os._exit(1)
+
+    def learn() -> None:
+        store = open_store(url)
+        for _ in count():
+            store.knowledge.update(SERVICE, counted_up)
+            store.knowledge.update("padding", lambda _: "x" * 300_000)
+            os.write(writing, b".")
+
+    child = forked(learn)
     os.close(writing)
     first = os.read(reading, 65536)
     time.sleep(after_seconds)

@@ -5,8 +5,9 @@ import signal
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from itertools import count, islice
+
+from tests.forked import forked
 
 from whet.checks.candidates import AT, new, step
 from whet.checks.store_samples import experience
@@ -54,11 +55,7 @@ def _tick(store: SqlStore) -> Iterator[None]:
 def _killed(work: Callable[[int], None], after_seconds: float | None) -> list[str]:
     """What `work` acknowledged before it was killed: by itself, or so long after it began to acknowledge."""
     reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        with suppress(BaseException):
-            work(writing)
-        os._exit(1)
+    child = forked(lambda: work(writing))
     os.close(writing)
     first = b""
     if after_seconds is not None:

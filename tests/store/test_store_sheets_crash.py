@@ -4,10 +4,10 @@ import os
 import signal
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from itertools import count
 from pathlib import Path
 
+from tests.forked import forked
 from tests.store.histories import exported, file_of
 
 from whet.checks.sheets import sheet
@@ -19,11 +19,7 @@ from whet.store.merging import merge_histories
 def _killed(work: Callable[[int], None], after_seconds: float) -> list[str]:
     """What `work` acknowledged to the pipe it was given before it was killed."""
     reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        with suppress(BaseException):
-            work(writing)
-        os._exit(1)
+    child = forked(lambda: work(writing))
     os.close(writing)
     first = os.read(reading, 65536).decode()
     time.sleep(after_seconds)

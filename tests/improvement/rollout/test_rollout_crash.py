@@ -10,6 +10,7 @@ from itertools import cycle
 from pathlib import Path
 
 from sqlalchemy import Connection, event
+from tests.forked import forked
 from tests.improvement.rollout.rollout_scenes import BASE, HOUR, QUICK, START, at, lived, proven, remember
 
 from whet.core.candidates import SUCCESSORS, Stage
@@ -72,17 +73,12 @@ def _live(url: str, look: Callable[[str, datetime], int]) -> int:
 
 
 def _in_a_process(url: str, now: datetime, stop: Stop) -> int:
-    child = os.fork()
-    if child == 0:
-        status = 1
-        try:
-            with open_store(url, audit_key=KEY) as store:
-                stop(store)
-                roll_out(store, QUICK, now)
-            status = 0
-        finally:
-            os._exit(status)
-    return child
+    def look() -> None:
+        with open_store(url, audit_key=KEY) as store:
+            stop(store)
+            roll_out(store, QUICK, now)
+
+    return forked(look)
 
 
 def _undisturbed(store: SqlStore) -> None:
