@@ -15,6 +15,7 @@ from pydantic import Field
 
 from whet.core.candidates import Candidates
 from whet.core.learning_log import LearningLog
+from whet.core.memories import Memories
 from whet.core.queues import TrainingQueue
 from whet.core.records import (
     Action,
@@ -346,6 +347,8 @@ class Store(Protocol):
     def learning(self) -> LearningLog: ...
     @property
     def queue(self) -> TrainingQueue: ...
+    @property
+    def memories(self) -> Memories: ...
 
     def close(self) -> None: ...
 
