@@ -133,3 +133,16 @@ def test_before_any_visit_it_says_so(tmp_path: Path) -> None:
     for command in (["learn"], ["models"], ["compare", "1"], ["promote", "1"]):
         ended = whet(*command, "-C", tmp_path)
         assert "Whet has not visited this project yet" in ended.stderr
+
+
+def test_status_tells_what_learning_has_and_waits_for_and_changes_nothing(project: Path) -> None:
+    before = json.loads(whet("learn", "--status", "--format", "json", "-C", project).stdout)
+    assert (sum(before["intake"].values()), before["waiting"]) == (0, [])
+    assert whet("learn", "-C", project).returncode == 0
+    told = json.loads(whet("learn", "--status", "--format", "json", "-C", project).stdout)
+    with open_site(project).store() as store:
+        assert sum(told["intake"].values()) == store.experiences.count() > 0
+    assert told["drift"] == told["exploration_reopened"] == []
+    assert told == json.loads(whet("learn", "--status", "--format", "json", "-C", project).stdout)
+    shown = whet("learn", "--status", "-C", project).stdout
+    assert f"Experiences judged: {told['intake']['good']:,} good" in shown

@@ -55,16 +55,18 @@ def _learned(store: Store, *keys: str, **changes: Any) -> None:
 @_check
 def the_stream_is_read_in_order(opened: Opened) -> None:
     with closing(opened()) as store:
-        expect(store.learning.unread(10), [], "of an empty store")
+        expect((store.learning.unread(10), store.learning.backlog()), ([], 0), "of an empty store")
         _learned(store, "a", "b", "a", "c")
         first = store.learning.unread(2)
         expect([each.experience.key for each in first], ["a", "b"], "limited, oldest first")
         expect(first[0].position < first[1].position, True, "positions grow")
         expect(store.learning.unread(2), first, "reading alone moves nothing")
         expect(store.learning.unread(0), [], "none wanted")
+        expect(store.learning.backlog(), 3, "whatever the limit")
         store.learning.judge([_good(each.experience) for each in first], first[-1].position)
     with closing(opened()) as store:
         rest = store.learning.unread(10)
+        expect(store.learning.backlog(), 1, "after the cursor")
         expect([each.experience for each in rest], store.experiences.recent(limit=1), "what is after the cursor")
         store.learning.judge([], rest[-1].position)
         expect(store.learning.unread(10), [], "all was read")

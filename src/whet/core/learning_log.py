@@ -63,6 +63,9 @@ class LearningLog(Protocol):
     def unread(self, limit: int) -> list[Seen]:
         """Experiences after the cursor, oldest first."""
 
+    def backlog(self) -> int:
+        """How many experiences are after the cursor."""
+
     def judge(self, judged: Sequence[Judged], read_up_to: int) -> None:
         """Keep the verdicts and move the cursor, in one transaction. A key judged before keeps its first verdict."""
 

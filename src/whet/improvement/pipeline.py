@@ -58,7 +58,8 @@ class Examination(NamedTuple):
 
 
 class Judge(Protocol):
-    def judge(self, experience: Experience, now: datetime) -> Judged: ...
+    def judge(self, experience: Experience, now: datetime, newer: int) -> Judged:
+        """`newer` is how many experiences came after it and wait to be judged as well."""
 
 
 class Workshop(Protocol):
@@ -92,7 +93,8 @@ class Pipeline:
 
     def _collect(self, now: datetime) -> Iterator[Told]:
         while seen := self.store.learning.unread(_AT_ONCE):
-            judged = [self.judge.judge(each.experience, now) for each in seen]
+            last = self.store.learning.backlog() - 1  # counted now: others go on adding and reading
+            judged = [self.judge.judge(each.experience, now, last - place) for place, each in enumerate(seen)]
             self.queue.put([_message(each.experience) for each in self._wanted(seen, judged)])
             self.store.learning.judge(judged, seen[-1].position)
             good = sum(each.quality is Quality.GOOD for each in judged)

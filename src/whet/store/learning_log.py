@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import ColumnElement, Connection, func, select
 
 from whet.core.errors import RefusedInput
 from whet.core.learning_log import Batch, Judged, Quality, Seen, UnitResult
@@ -28,10 +28,13 @@ class SqlLearningLog:
 
     def unread(self, limit: int) -> list[Seen]:
         query = select(arrivals.c.position, experiences).join_from(arrivals, experiences)
-        query = query.where(arrivals.c.position > func.coalesce(_CURSOR.scalar_subquery(), 0))
-        query = query.order_by(arrivals.c.position).limit(max(0, limit))
+        query = query.where(_after_the_cursor()).order_by(arrivals.c.position).limit(max(0, limit))
         rows = self._database.read(lambda connection: connection.execute(query).all())
         return [Seen(row.position, experience_of(row)) for row in rows]
+
+    def backlog(self) -> int:
+        query = select(func.count()).select_from(arrivals).where(_after_the_cursor())
+        return int(self._database.read(lambda connection: connection.execute(query).scalar_one()))
 
     def judge(self, judged: Sequence[Judged], read_up_to: int) -> None:
         rows = [_row(each) for each in judged]
@@ -93,7 +96,8 @@ class SqlLearningLog:
         connection.execute(insert.on_conflict_do_update(index_elements=["id"], set_=forward, where=ahead))
 
 
-_CURSOR = select(learning_cursor.c.position)
+def _after_the_cursor() -> ColumnElement[bool]:
+    return arrivals.c.position > func.coalesce(select(learning_cursor.c.position).scalar_subquery(), 0)
 
 
 def _row(judged: Judged) -> dict[str, str]:
