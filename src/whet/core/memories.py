@@ -12,6 +12,7 @@ from pydantic import Field
 
 from whet.core.keys import Atom, state_key
 from whet.core.records import Count, Probability, Record
+from whet.core.records import Recollection as Recollection
 
 # Unit length, float32, little-endian: what every store keeps and numpy reads without copying.
 Embedding = bytes
@@ -132,7 +133,7 @@ class Memories(Protocol):
 
     def note_use(self, ids: Sequence[str], at: datetime) -> None: ...
 
-    def pin(self, id: str, pinned: bool) -> bool:
+    def pin(self, memory_id: str, pinned: bool) -> bool:
         """Pinned ones are never forgotten by themselves. False when there is none with this id."""
 
     def outlines(self, project: str) -> Iterator[Outline]: ...
@@ -160,17 +161,8 @@ class Memories(Protocol):
         """Never backwards."""
 
 
-class Recollection(Record):
-    """A memory that was used, and why: what decisions and findings keep of it."""
-
-    memory: str = Field(description="its id")
-    text: str = Field(max_length=300)
-    why: str
-    weight: Probability = Field(description="how much it counted, of everything that was recalled")
-
-
 class Question(Record):
-    """What somebody is looking at, and wants to be reminded by. `text` is what to be like, `subjects` what to be about."""
+    """What somebody is looking at: `text` is what memories are to be like, `subjects` what they are to be about."""
 
     wanted: Wanted
     text: str = ""
