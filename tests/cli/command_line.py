@@ -22,10 +22,9 @@ def environment(**extra: str) -> dict[str, str]:
 
 # Importing what others wrote is most of a command's time. A process that has done so, and nothing else, is copied for
 # each command; what is ours is imported there.
+_OTHERS = ("alembic.command", "jinja2", "numpy", "pydantic", "rich.console", "sqlalchemy", "torch")
 _PREPARED = get_context("forkserver")
-_PREPARED.set_forkserver_preload(
-    ["alembic.command", "jinja2", "numpy", "pydantic", "rich.console", "sqlalchemy", "torch"]
-)
+_PREPARED.set_forkserver_preload([*_OTHERS])
 
 
 def whet(*arguments: str | Path, cwd: Path | None = None, **extra: str) -> subprocess.CompletedProcess[str]:
@@ -51,7 +50,8 @@ def _become(command: list[str], cwd: Path | None, environ: Mapping[str, str], to
     """In the copy: the command, with nothing of whoever asked for it but these."""
     os.environ.clear()
     os.environ.update(environ)
-    os.chdir(cwd or os.getcwd())
+    if cwd is not None:
+        os.chdir(cwd)
     for file, descriptor in ((told, 1), (complained, 2)):
         os.dup2(os.open(file, os.O_WRONLY | os.O_CREAT), descriptor)
     sys.argv = command
