@@ -1,1 +1,1 @@
-"""The fleet for coding agents: the Model Context Protocol over standard input and output."""
+"""For coding agents: which tests, what is flaky, why it failed, what was found; by the Model Context Protocol."""
