@@ -1,0 +1,250 @@
+"""Records real failures with their cause known: the suites of real projects under a random sample of mutants.
+
+    python benchmarks/triage_recording.py [--projects NAME…] [--killed 60] [--minutes 25] [--work build/triage]
+
+A mutant's failures are what its tests said, as pytest prints it; what they have in common is the mutant. Of each test
+only what executes the mutated statement in the green suite is run: the others cannot notice. What was interrupted
+goes on where it stopped.
+"""
+
+import argparse
+import ast
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT))
+
+from benchmarks.first_failures_history import Project, _unpack, environment, mutation_python  # noqa: E402
+from benchmarks.first_failures_recording import run  # noqa: E402
+
+SEED = 20240607
+RUNNERS = ("pytest==9.2.0", "coverage==7.17.2")
+MOST_MUTANTS = 200
+OPTIONS = ("-p", "no:cacheprovider", "-p", "triage_probe")
+
+DEVELOPMENT = {
+    project.name: project
+    for project in (
+        Project("cachetools", "8.0.0", "src/cachetools", "tests"),
+        Project("toolz", "1.2.0", "toolz", "toolz"),
+        Project("sqlparse", "0.6.1", "sqlparse", "tests"),
+        Project("simpleeval", "1.0.8", "simpleeval.py", "tests"),
+    )
+}
+HELD_OUT = {
+    project.name: project
+    for project in (
+        Project("boltons", "26.2.0", "boltons", "tests"),
+        Project("h11", "0.16.0", "h11", "h11"),
+        Project("tinydb", "4.9.0", "tinydb", "tests"),
+        Project("tabulate", "0.10.0", "tabulate", "test"),
+        Project("xmltodict", "1.0.4", "xmltodict.py", "tests"),
+    )
+}
+PROJECTS = DEVELOPMENT | HELD_OUT
+
+
+class Told(NamedTuple):
+    broken: list[str]
+    failed: dict[str, dict[str, str]]
+    executed: dict[str, dict[str, list[int]]]  # where asked for: test → file → lines; "" is what importing executes
+
+
+class Suite:
+    """A project's suite in a folder of its own, run by real pytest processes."""
+
+    def __init__(self, work: Path, project: Project) -> None:
+        self.project, self.folder = project, work / project.name
+        self.repo = self.folder / "repo"
+        self.python = environment(work, "env-suites", RUNNERS)
+        if not self.repo.exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            _unpack(self.folder, project)
+        plugins = self.folder / "plugins"
+        plugins.mkdir(exist_ok=True)
+        shutil.copy(ROOT / "benchmarks" / "triage_probe.py", plugins)
+
+    def sources(self) -> list[str]:
+        package = self.repo / self.project.package
+        found = [package] if package.is_file() else package.rglob("*.py")
+        relative = (path.relative_to(self.repo) for path in found)
+        return sorted(str(path) for path in relative if not {"test", "tests"} & set(path.parts))
+
+    def run(self, tests: list[str] | None, limit_seconds: float, cover: bool = False) -> Told | None:
+        """None: it took longer than the limit."""
+        out = self.folder / "told.json"
+        out.unlink(missing_ok=True)
+        covered = [str(self.repo / source) for source in self.sources()] if cover else []
+        plan = {"out": str(out), "root": str(self.repo), "cover": covered, "tests": tests}
+        (self.folder / "plan.json").write_text(json.dumps(plan))
+        command = [str(self.python), "-m", "pytest", *OPTIONS, self.project.tests]
+        ended = run(command, self.repo, self._environ(), limit_seconds)
+        if ended is None:
+            return None
+        return Told(**json.loads(out.read_text())) if out.exists() else Told(["(pytest did not end)"], {}, {})
+
+    def warm(self) -> None:
+        """Compile everything once. Later runs write no byte code, and a mutated file is newer than this."""
+        environ = self._environ()
+        del environ["PYTHONDONTWRITEBYTECODE"], environ["TRIAGE_PLAN"]
+        run([str(self.python), "-m", "pytest", *OPTIONS[:2], self.project.tests], self.repo, environ, 600)
+
+    def _environ(self) -> dict[str, str]:
+        # pytest prints more where it believes to be on a build server.
+        left_out = ("PYTEST_", "COV", "WHET_", "CI", "BUILD_NUMBER")
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
+        paths = [str(self.repo / self.project.import_root), str(self.folder / "plugins")]
+        more = {"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
+        return {**kept, **more, "TRIAGE_PLAN": str(self.folder / "plan.json")}
+
+
+def main() -> None:
+    arguments = _arguments()
+    work: Path = arguments.work.absolute()
+    work.mkdir(parents=True, exist_ok=True)
+    for name in arguments.projects:
+        record(work, PROJECTS[name], arguments.killed, 60 * arguments.minutes)
+        trace(work, PROJECTS[name], 60 * arguments.minutes)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--projects", nargs="+", choices=sorted(PROJECTS), default=list(PROJECTS))
+    parser.add_argument("--killed", type=int, default=60, help="mutants per project that some test notices")
+    parser.add_argument("--minutes", type=float, default=5.0, help="per project; as long again to trace")
+    parser.add_argument("--work", type=Path, default=ROOT / "build" / "triage")
+    return parser.parse_args()
+
+
+def record(work: Path, project: Project, killed: int, seconds: float) -> None:
+    suite = Suite(work, project)
+    mutants = _mutants(work, suite)
+    green, limit_seconds = _green(suite)
+    path = suite.folder / "recorded.jsonl"
+    path.touch()
+    lines = path.read_text().splitlines()
+    until = time.monotonic() + seconds
+    noticed = sum(bool(json.loads(line)["failures"]) for line in lines)
+    for mutant in mutants[len(lines) :]:
+        if noticed >= killed or time.monotonic() > until:
+            break
+        told = _recorded(suite, mutant, green, limit_seconds)
+        noticed += bool(told["failures"])
+        with path.open("a") as out:
+            out.write(json.dumps(told) + "\n")
+    print(f"{project.name}: {noticed} mutants noticed of {len(path.read_text().splitlines())}", flush=True)
+
+
+def trace(work: Path, project: Project, seconds: float) -> None:
+    """Runs what failed once more, and records which lines of the project it executed that it did not when green, and
+    which it no longer does: what a tool sees that measures lines while tests fail."""
+    suite = Suite(work, project)
+    mutants = _mutants(work, suite)
+    green, limit_seconds = _green(suite)
+    recorded = [json.loads(line) for line in (suite.folder / "recorded.jsonl").read_text().splitlines()]
+    path = suite.folder / "traced.jsonl"
+    done = len(path.read_text().splitlines()) if path.exists() else 0
+    until = time.monotonic() + seconds
+    for one in [one for one in recorded if one["failures"]][done:]:
+        if time.monotonic() > until:
+            break
+        tests = [failure["test"] for failure in one["failures"]]
+        told = _mutated(suite, mutants[one["number"]], tests, limit_seconds, cover=True)
+        executed = {} if told is None else {test: told.executed.get(test, {}) for test in told.failed}
+        traces = {test: _changed(green.get(test, {}), now) for test, now in executed.items()}
+        with path.open("a") as out:
+            out.write(json.dumps({"number": one["number"], "traces": traces}) + "\n")
+
+
+def _changed(before: dict[str, list[int]], now: dict[str, list[int]]) -> list[str]:
+    """`+file:line` for what is executed newly, `-file:line` for what no longer is."""
+    was, now_is = ({(file, line) for file, lines in one.items() for line in lines} for one in (before, now))
+    return [f"+{file}:{line}" for file, line in sorted(now_is - was)] + [
+        f"-{file}:{line}" for file, line in sorted(was - now_is)
+    ]
+
+
+def _mutants(work: Path, suite: Suite) -> list[dict[str, Any]]:
+    out = suite.folder / "mutants.jsonl"
+    if not out.exists():
+        command: list[str | Path] = [mutation_python(work), ROOT / "benchmarks" / "triage_mutants.py"]
+        subprocess.run([*command, suite.repo, str(MOST_MUTANTS), str(SEED), out, *suite.sources()], check=True)
+    return [json.loads(line) for line in out.read_text().splitlines()]
+
+
+def _green(suite: Suite) -> tuple[dict[str, dict[str, list[int]]], float]:
+    """What each test of the green suite executes, and how long a mutant's run may take."""
+    path = suite.folder / "green.json"
+    if not path.exists():
+        started = time.perf_counter()
+        suite.warm()
+        told = suite.run(None, 600, cover=True)
+        wall_seconds = time.perf_counter() - started
+        assert told is not None
+        assert not told.broken, told.broken
+        assert not told.failed, f"the released suite is not green here: {sorted(told.failed)}"
+        path.write_text(json.dumps({"wall_seconds": wall_seconds, "executed": told.executed}))
+    green = json.loads(path.read_text())
+    return green["executed"], 5 + 4 * green["wall_seconds"]
+
+
+def _recorded(suite: Suite, mutant: dict[str, Any], green: dict[str, Any], limit_seconds: float) -> dict[str, Any]:
+    """`failures` is None when the run did not end, or the suite could not be collected: then no test failed."""
+    function, statement = _place((suite.repo / mutant["file"]).read_bytes(), mutant["line"])
+    about = {key: mutant[key] for key in ("number", "file", "line", "operator")} | {"function": function}
+    tests = _executing(mutant["file"], statement, green)
+    if tests is not None and not tests:
+        return about | {"failures": []}
+    told = _mutated(suite, mutant, tests, limit_seconds)
+    if told is None or told.broken:
+        return about | {"failures": None}
+    return about | {"failures": [{"test": test, **said} for test, said in told.failed.items()]}
+
+
+def _mutated(
+    suite: Suite, mutant: dict[str, Any], tests: list[str] | None, limit_seconds: float, cover: bool = False
+) -> Told | None:
+    path = suite.repo / mutant["file"]
+    before, modified = path.read_bytes(), path.stat().st_mtime_ns
+    path.write_text(mutant["text"], encoding="utf-8", newline="")
+    try:
+        return suite.run(tests, limit_seconds, cover)
+    finally:
+        path.write_bytes(before)
+        os.utime(path, ns=(modified, modified))
+
+
+def _executing(file: str, statement: range, green: dict[str, Any]) -> list[str] | None:
+    """The tests that execute any line of the statement; None for all, when importing executes it."""
+    executing = [test for test, files in green.items() if not set(statement).isdisjoint(files.get(file, ()))]
+    return None if "" in executing else executing
+
+
+def _place(source: bytes, line: int) -> tuple[str, range]:
+    """The function a line is in, and the lines of its statement; of one with a body, those before the body."""
+    names: list[str] = []
+    statement = range(line, line + 1)
+    for node, lines in _around(ast.parse(source), line):
+        names += [node.name] if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) else []
+        statement = lines
+    return ".".join(names), statement
+
+
+def _around(tree: ast.AST, line: int) -> Iterator[tuple[ast.stmt, range]]:
+    """The statements around a line, outermost first, each with its own lines."""
+    for node in ast.walk(tree):  # breadth first
+        if isinstance(node, ast.stmt) and node.lineno <= line <= (node.end_lineno or node.lineno):
+            body = getattr(node, "body", None)
+            yield node, range(node.lineno, body[0].lineno if body else (node.end_lineno or node.lineno) + 1)
+
+
+if __name__ == "__main__":
+    main()

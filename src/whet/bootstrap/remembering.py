@@ -1,0 +1,94 @@
+"""A project's memory, put together from settings: what is recalled, what is made of it, what is let go."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import NamedTuple
+
+from whet.bootstrap.remembering_runs import project_name
+from whet.bootstrap.site import Site
+from whet.core.memories import Embedder, Memories, Recall, Wanted
+from whet.core.ports import Store
+from whet.memory.consolidating import Consolidated, consolidate
+from whet.memory.embedding import embedder
+from whet.memory.forgetting import Bound, Leaving, forget
+from whet.memory.remembering import MARK, Remembering
+from whet.memory.retrieval import Retrieval
+from whet.settings.memory import Memory as MemorySettings
+
+_PLACED_AT_ONCE = 64
+_CONSOLIDATED, _FORGOTTEN = "consolidated", "forgotten"
+
+
+class Tended(NamedTuple):
+    remembered: int
+    consolidated: Consolidated | None  # None: not due
+    forgotten: Leaving
+
+
+@dataclass(frozen=True)
+class FleetMemory:
+    """What the loop, the command line and services share. Whoever opened the store closes it."""
+
+    store: Store
+    project: str
+    settings: MemorySettings
+
+    @property
+    def memories(self) -> Memories:
+        return self.store.memories
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """Loaded when first needed: a model takes a moment."""
+        return embedder(self.settings.embedding)
+
+    @cached_property
+    def recall(self) -> Recall:
+        return Retrieval(self.memories, self.embedder)
+
+    def catch_up(self) -> int:
+        """Remembers what was lived since the last time; how many memories are new."""
+        self._place_newest()
+        return Remembering(self.store, self.memories, self.embedder, self.project).catch_up()
+
+    def _place_newest(self) -> None:
+        """What runs of the suite left was placed by words alone. The rest is for `Reembedding`, in the background."""
+        waiting = self.memories.without(self.project, self.embedder.name, _PLACED_AT_ONCE)
+        places = self.embedder.embed([memory.found_by() for memory in waiting])
+        self.memories.place([memory.id for memory in waiting], self.embedder.name, places)
+
+    def tend(self, now: datetime | None = None, at_once: bool = False) -> Tended:
+        """What is due: remembering, facts and procedures (`at_once`: even if little is new), forgetting."""
+        remembered, at = self.catch_up(), now or datetime.now(UTC)
+        done = self.consolidate() if at_once or self._consolidating_is_due() else None
+        return Tended(remembered, done, self.forget(at) if at_once or self._forgetting_is_due(at) else Leaving([], []))
+
+    def consolidate(self) -> Consolidated:
+        done = consolidate(self.memories, self.embedder, self.project)
+        self.memories.set_mark(self.project, _CONSOLIDATED, self.memories.mark(self.project, MARK))
+        return done
+
+    def forget(self, now: datetime) -> Leaving:
+        gone = forget(self.memories, self.project, now, Bound(self.settings.keep, self.settings.keep_days))
+        self.memories.set_mark(self.project, _FORGOTTEN, now.toordinal())
+        return gone
+
+    def _consolidating_is_due(self) -> bool:
+        lived, seen = (self.memories.mark(self.project, name) for name in (MARK, _CONSOLIDATED))
+        return lived - seen >= self.settings.consolidate_every
+
+    def _forgetting_is_due(self, now: datetime) -> bool:
+        """Once a day for what is old: forgetting for good writes the store anew."""
+        another_day = self.memories.mark(self.project, _FORGOTTEN) != now.toordinal()
+        return another_day or self.memories.count(Wanted(project=self.project)) > self.settings.keep
+
+
+def opened_memory(site: Site, store: Store) -> FleetMemory | None:
+    """None when the settings say that nothing shall be remembered."""
+    return fleet_memory(site, store) if site.settings.memory.enabled else None
+
+
+def fleet_memory(site: Site, store: Store) -> FleetMemory:
+    """For whoever looks at what is remembered, whether or not more is to be."""
+    return FleetMemory(store, project_name(site), site.settings.memory)

@@ -1,0 +1,44 @@
+"""Which remembered failures are likely to have the cause of one at hand: found through the store, then compared."""
+
+from collections.abc import Iterable
+
+from whet.core.memories import Embedder, Memories, Memory, Near, Recalled, Wanted
+from whet.memory.failures import Failure, alike, read_failure, remembered_failure
+from whet.memory.failures_likeness import Covered
+from whet.memory.failures_lines import read
+
+CANDIDATES_PER_WAY = 100
+
+
+class Triage:
+    """`covered` says which functions a test executes when it passes, where that is known."""
+
+    def __init__(self, memories: Memories, embedder: Embedder, covered: Covered | None = None) -> None:
+        self._memories = memories
+        self._embedder = embedder
+        self._covered = covered
+
+    def same_cause(
+        self, project: str, test: str, text: str, diverged: frozenset[str] | None = None, *, limit: int = 10
+    ) -> list[Recalled]:
+        """The likeliest first. `text` is what pytest printed, masked; it is compared with what was said before."""
+        failure = read_failure(test, text, diverged)
+        found = self._candidates(Wanted(project=project, topics=("failure",)), failure, text)
+        ranked = alike(failure, [failure_of(memory) for memory in found], self._covered)[:limit]
+        return [Recalled(found[one.candidate], one.likeness, one.why) for one in ranked]
+
+    def _candidates(self, wanted: Wanted, failure: Failure, text: str) -> list[Memory]:
+        asked = remembered_failure(failure.test, text, failure.diverged)
+        (place,) = self._embedder.embed([asked.cue])
+        near = self._memories.nearest(wanted, self._embedder.name, place, CANDIDATES_PER_WAY)
+        return _each_once([*near, *self._memories.sharing(wanted, asked.subjects, CANDIDATES_PER_WAY)])
+
+
+def failure_of(memory: Memory) -> Failure:
+    """What was remembered, as a failure again."""
+    test, lines = memory.about.get("test"), memory.about.get("lines")
+    return read_failure(str(test or ""), memory.text, None if lines is None else read(str(lines)))
+
+
+def _each_once(found: Iterable[Near]) -> list[Memory]:
+    return list({near.memory.id: near.memory for near in found}.values())
