@@ -115,7 +115,7 @@ def test_a_newer_schema_is_refused_by_name(fresh_url: str) -> None:
     with engine.begin() as connection:
         connection.execute(text("UPDATE whet_schema_version SET version_num = '9999'"))
     engine.dispose()
-    with pytest.raises(WhetError, match=r"schema 9999.*knows up to 0004.*Upgrade"):
+    with pytest.raises(WhetError, match=r"schema 9999.*knows up to 0007.*Upgrade"):
         open_store(fresh_url)
 
 

@@ -8,6 +8,7 @@ from whet.agents.catalogue import AGENTS, COMMANDER, FOR_SERVICES, SPECIALISTS, 
 from whet.agents.commander import Commander
 from whet.bootstrap.candidates import Doubt, rolled_out
 from whet.bootstrap.drifting import changes
+from whet.bootstrap.remembering import opened_memory
 from whet.bootstrap.site import Site
 from whet.bootstrap.visiting import VisitOrdering
 from whet.core.errors import WhetError
@@ -17,6 +18,7 @@ from whet.core.records import new_id
 from whet.core.services import NoService, ServiceUnderTest
 from whet.fleet.gate import Gate
 from whet.fleet.loop import Fleet, Valuing
+from whet.fleet.recalling import Recalling
 from whet.fleet.teaching import Schooling, Teacher
 from whet.policies.exploration import Schedule, schedule
 from whet.policies.hierarchy import Weights
@@ -56,7 +58,16 @@ def fleet(site: Site, store: Store, seed: int, warn: Callable[[str], None]) -> F
         teacher=Teacher(store, AGENTS, schooling(settings)),
         valuing=valuing(settings),
         gate=Gate(settings.confidence.review_below, settings.confidence.review_hiding_below),
+        memory=recalling(site, store),
     )
+
+
+def recalling(site: Site, store: Store) -> Recalling | None:
+    """None when nothing shall be remembered, or nothing of it used."""
+    memory, per_action = opened_memory(site, store), site.settings.memory.recall
+    if memory is None or not per_action:
+        return None
+    return Recalling(store, memory.project, lambda: memory.recall, lambda: memory.embedder, per_action)
 
 
 def workplace(site: Site, store: Store, suite: Suite, seed: int, emit: Callable[[Event], None]) -> Workplace:

@@ -58,7 +58,7 @@ class Ordering:
         self.site = site
         self.lane = lane
         self.notes: list[str] = []  # what did not work, as sentences
-        self._store, self._rescue = store, rescue
+        self.store, self._rescue = store, rescue
         self._lookout = Lookout(self.root, store.sheets, lane.branches, changed_since, self.notes)
         self._near: dict[str, Near] = {}
         self._useless: Snapshot | None = None
@@ -67,7 +67,7 @@ class Ordering:
 
     @property
     def sheets(self) -> Sheets:
-        return self._store.sheets
+        return self.store.sheets
 
     @property
     def root(self) -> Path:

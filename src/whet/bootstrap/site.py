@@ -12,9 +12,11 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from whet.core.errors import WhetError
+from whet.core.feedback import RewardRules
 from whet.settings.load import load_settings
 from whet.settings.model import Settings
 from whet.settings.problems import refusal
+from whet.settings.running import Rewards
 from whet.store.engine import BUSY_SECONDS
 from whet.store.sql_store import SqlStore, open_store
 from whet.tools.project import Project, find_project
@@ -28,6 +30,9 @@ class Site:
     project: Project
     settings: Settings
     key: bytes | None = None
+
+    def __post_init__(self) -> None:
+        self._written = self.settings
 
     @property
     def state_dir(self) -> Path:
@@ -57,9 +62,15 @@ class Site:
         self.key = self._audit_key()
         store = open_store(self.database_url, self.key, wait_seconds)
         try:
+            self.obey(store.feedback.rules())
             yield store
         finally:
             store.close()
+
+    def obey(self, rules: RewardRules | None) -> None:
+        """What a person said of rewards holds over what is written; every process that opens the store does the same,
+        so that rewards are made and judged by one rule."""
+        self.settings = self._written if rules is None else _ruled(self._written, rules)
 
     def rescue(self, store: SqlStore) -> bool:
         """Write back what a suite deleted: the store, and the key its audit trail is sealed with."""
@@ -73,6 +84,14 @@ class Site:
         if self.settings.audit_key is not None:
             return self.settings.audit_key.get_secret_value().encode()
         return file_key(self.state_dir / "audit.key") if self.embedded else None
+
+
+def _ruled(settings: Settings, rules: RewardRules) -> Settings:
+    told = {"profile": rules.profile, "weights": rules.weights, "team_share": settings.rewards.team_share}
+    try:
+        return settings.model_copy(update={"rewards": Rewards.model_validate(told)})
+    except ValidationError as error:
+        raise refusal(error, lambda _: f"the reward rules that {rules.by} saved") from error
 
 
 def open_site(start: Path, **overrides: object) -> Site:

@@ -1,11 +1,14 @@
 """What a visit of the fleet and `pytest --whet` learn is the same: runs of the suite, in the same lane."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 from whet.bootstrap.lane import find_lane
 from whet.bootstrap.ordering import Ordering
+from whet.bootstrap.remembering_runs import Changed, remember_run
 from whet.bootstrap.site import Site
+from whet.core.errors import WhetError
 from whet.core.ports import Store
 from whet.core.sheets import OUTCOMES
 from whet.tools.suite import SuiteRun
@@ -29,7 +32,12 @@ class VisitOrdering:
         outcomes = "".join(_LETTERS[test.outcome] for test in last.values())
         seconds = [test.duration_seconds for test in last.values()]
         ordering = self._ordering()
-        ordering.record(ordering.sheet(began, list(last), outcomes, seconds, run.finished, "visit"))
+        change = ordering.look_around().change  # before the run counts: since the one before it
+        sheet = ordering.sheet(began, list(last), outcomes, seconds, run.finished, "visit")
+        ordering.record(sheet)
+        changed = None if change is None else Changed(change.base, list(change.files))
+        with suppress(WhetError):  # the run itself is recorded, and memory never ends a visit
+            remember_run(self._site, self._store, sheet, changed)  # what failed is told by the findings
 
     def _ordering(self) -> Ordering:
         if self._opened is None:

@@ -235,6 +235,23 @@ def refused_values_leave_no_trace(opened: Opened) -> None:
 
 
 @_check
+def experiences_are_read_on_by_project(opened: Opened) -> None:
+    """Oldest first, after a position, with their surprise; another project's are not there."""
+    with closing(opened()) as store:
+        for run_id, project in (("r1", "shop"), ("r2", "other")):
+            store.runs.start(sample.run_record(run_id).model_copy(update={"project": project}))
+        for key, run_id in (("a", "r1"), ("b", "r2"), ("c", "r1"), ("d", "nowhere"), ("e", "r1")):
+            store.experiences.learn(sample.experience(key, run_id=run_id), None)
+        store.experiences.set_priorities({"c": 7.5})
+        everything = store.experiences.after(0, "shop", 10)
+        expect([(each.experience.key, each.surprise) for each in everything], [("a", 1.0), ("c", 7.5), ("e", 1.0)], "a")
+        rest = store.experiences.after(everything[0].position, "shop", 1)
+        expect([each.experience.key for each in rest], ["c"], "after the first, one")
+        expect(store.experiences.after(everything[-1].position, "shop", 10), [], "after the last")
+        expect(store.experiences.after(0, "shop", 0), [], "none asked for")
+
+
+@_check
 def experiences_are_listed_newest_first(opened: Opened) -> None:
     with closing(opened()) as store:
         for key, agent, run_id in (("a", "x", "r1"), ("b", "y", "r1"), ("c", "x", "r2")):

@@ -63,6 +63,11 @@ DATA: Final = (
     Scale("data_behaviours", 40.0, Bounds(0.0, 40.0), "new behaviours of a service for each request (0 to 1)"),
 )
 
+PEOPLE: Final = (
+    Scale("false_alarms", -5.0, Bounds(-50.0, 0.0), "findings that a person called a false alarm"),
+    Scale("run_rating", 5.0, Bounds(-10.0, 10.0), "stars above three, by a person"),
+)
+
 SCALES: Final = (
     *EXECUTION,
     *TRUST,
@@ -74,6 +79,7 @@ SCALES: Final = (
     *COMMAND,
     *CONTRACTS,
     *DATA,
+    *PEOPLE,
 )
 
 
@@ -165,6 +171,11 @@ def data(
     """Choosing values: unknown while nothing was sent, because a share needs a whole."""
     accepted_share = ratio(accepted, valid) if valid else None
     return _parts(DATA, accepted_share, ratio(behaviours, requests) if requests else None)
+
+
+def people(*, false_alarms: int | None = None, stars: int | None = None) -> tuple[Part, ...]:
+    """What people said afterwards. Three stars of five are neither praise nor blame."""
+    return _parts(PEOPLE, false_alarms, None if stars is None else stars - 3)
 
 
 def _per_minute(count: int | None, seconds: float | None) -> float | None:

@@ -3,6 +3,7 @@
 from pydantic import Field, SecretStr
 
 from whet.settings.api import Api
+from whet.settings.cost import Cost
 from whet.settings.learning import (
     Convergence,
     ExperienceReplay,
@@ -11,9 +12,11 @@ from whet.settings.learning import (
     Training,
     TransferLearning,
 )
+from whet.settings.memory import Memory
 from whet.settings.production import Learn, Production, TeamLearning
 from whet.settings.running import Confidence, Limits, Rewards
 from whet.settings.section import Section
+from whet.settings.service import Service
 
 
 class Settings(Section):
@@ -61,7 +64,10 @@ class Settings(Section):
     learn: Learn = Learn()
     production: Production = Production()
     team_learning: TeamLearning = TeamLearning()
+    memory: Memory = Memory()
     rewards: Rewards = Rewards()
     confidence: Confidence = Confidence()
     limits: Limits = Limits()
+    cost: Cost = Cost()
     api: Api = Api()
+    service: Service = Service()

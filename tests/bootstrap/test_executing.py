@@ -1,0 +1,73 @@
+"""One function for one turn of the loop: on a project, on a workplace of one's own, and for many at once."""
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+
+import pytest
+from tests.agents.workplaces import SmallProject
+from tests.fleet.strollers import Street, Stroller
+
+import whet
+from whet.bootstrap.site import open_site
+from whet.core.memories import Topic, Wanted
+from whet.core.ports import Scope
+from whet.core.records import Experience
+from whet.settings.model import Settings
+from whet.store.sql_store import open_store
+
+AGENTS, TURNS = 128, 2
+TOPICS: tuple[Topic, ...] = ("experience", "failure")
+HASHED = Settings.model_validate({"memory": {"embedding": "hashed", "recall": 8}})
+
+
+def test_the_public_face() -> None:
+    assert sorted(whet.__all__) == ["Task", "__version__", "execute_with_learning"]
+    for name in whet.__all__:
+        assert getattr(whet, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        whet.nothing  # type: ignore[attr-defined]  # noqa: B018
+
+
+def test_an_agent_of_ones_own_learns(tmp_path: Path) -> None:
+    """LEFT, the safe default, pays 1 and RIGHT 20: after forty turns it goes right."""
+    with open_store(f"sqlite:///{tmp_path}/work.db") as store:
+        with whet.Task(Street(pay={"left": 1.0, "right": 20.0}), store, settings=HASHED) as task:
+            lived = [whet.execute_with_learning(task, Stroller()) for _ in range(40)]
+        assert lived[0].decision.action == "left"
+        assert [each.decision.action for each in lived[-10:]].count("right") >= 8
+        assert store.runs.recent(1)[0].status == "finished"
+        assert store.memories.count(Wanted(project="own")) == 40
+
+
+def test_on_a_project_one_agent_makes_one_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
+    project = SmallProject(tmp_path, {"test_suite.py": "def test_a(): assert False\n"})
+    experience = whet.execute_with_learning(project.root, "test-executor")
+    assert experience.agent == "test-executor"
+    assert [f["test"] for f in experience.outcome["findings"]] == ["test_suite.py::test_a"]  # type: ignore[attr-defined]
+    with open_site(project.root).store() as store:
+        assert [e.key for e in store.experiences.recent()] == [experience.key]
+        counts = [store.memories.count(Wanted(project=project.root.name, topics=(topic,))) for topic in TOPICS]
+        assert min(counts) >= 1
+
+
+def test_a_hundred_and_twenty_eight_at_once_lose_nothing(store_url: str) -> None:
+    """Every experience is stored once, remembered once, and every visit is counted in the table."""
+    together = Barrier(AGENTS)
+    with open_store(store_url) as store, whet.Task(Street(), store, settings=HASHED) as task:
+
+        def work(_: int) -> list[Experience]:
+            together.wait(60)
+            return [whet.execute_with_learning(task, Stroller()) for _ in range(TURNS)]
+
+        with ThreadPoolExecutor(AGENTS) as pool:
+            lived = [each for mine in pool.map(work, range(AGENTS)) for each in mine]
+        task.remember()
+        wanted = AGENTS * TURNS
+        assert len({each.key for each in lived}) == store.experiences.count("stroller") == wanted
+        rows = store.tables.rows(Scope.INDIVIDUAL, "stroller")
+        assert sum(entry.visits for cell, entry in rows.items() if cell.state_key == lived[0].state_key) == wanted
+        assert store.decisions.count("stroller") == wanted
+        assert store.memories.count(Wanted(project="own")) == wanted
+        assert store.audit.verify().problem is None
