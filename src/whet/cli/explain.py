@@ -14,6 +14,7 @@ from whet.core.records import Decision, Experience
 from whet.core.text import printable
 from whet.reports.compose import read_outcome, why
 from whet.reports.highlights import highlights
+from whet.reports.recalled import looked_up
 from whet.reports.words import percent
 
 
@@ -35,6 +36,7 @@ def explain(decision: str | None, project: Path, limit: int, form: str) -> None:
             _list(store.decisions.recent(limit=limit), form)
             return
         found, state = _find(store, decision)
+        found = found.model_copy(update={"memories": looked_up(found.memories, store.memories)})
         experience = store.experiences.of_decision(found.id)
     if form == "json":
         dump(_as_json(found, state, experience))
@@ -93,7 +95,15 @@ def _tell(decision: Decision, state: dict[str, object], experience: Experience |
         rows,
     )
     say("")
+    _tell_memories(decision)
     _tell_outcome(experience)
+
+
+def _tell_memories(decision: Decision) -> None:
+    if decision.memories:
+        rows = [(m.memory[:8], percent(m.weight), m.why, printable(m.text, 100)) for m in decision.memories]
+        table("What it was reminded by", ("memory", "share", "why", "what it says"), rows)
+        say("")
 
 
 def _tell_outcome(experience: Experience | None) -> None:

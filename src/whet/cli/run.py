@@ -11,6 +11,7 @@ import click
 
 from whet.agents.flaky import verdicts_of
 from whet.bootstrap import assembly
+from whet.bootstrap.remembering import FleetMemory, opened_memory
 from whet.bootstrap.site import Site, make_state_dir, open_site
 from whet.cli.options import format_option
 from whet.cli.output import dump, say, table
@@ -106,8 +107,10 @@ def _visit(site: Site, store: SqlStore, fail_on: str) -> tuple[RunReport, Workpl
     with Narrator() as narrator, Suite(site.project, site.python) as suite:
         place = assembly.workplace(site, store, suite, seed, _listener(narrator, site, store, news))
         _require_tests(place)
+        _remember(site, store, narrator, lambda memory: memory.catch_up())  # what a visit that was killed left
         fleet = assembly.fleet(site, store, seed, warn=lambda told: place.emit(Warned(told)))
         interrupted = _live(fleet, place)
+        _remember(site, store, narrator, lambda memory: memory.tend())
         for why_not in place.obstacles.values():
             narrator.hear(Warned(why_not))
         site.rescue(store)
@@ -125,6 +128,15 @@ def _live(fleet: Fleet, place: Workplace) -> bool:
     except KeyboardInterrupt:
         return True
     return False
+
+
+def _remember(site: Site, store: SqlStore, narrator: Narrator, how: Callable[[FleetMemory], object]) -> None:
+    """Beside the visit: what cannot be remembered now is remembered by the next."""
+    try:
+        if (memory := opened_memory(site, store)) is not None:
+            how(memory)
+    except Exception as error:  # memory never ends a visit
+        narrator.hear(Warned(f"What happened could not be remembered yet: {error}"))
 
 
 def _listener(narrator: Narrator, site: Site, store: SqlStore, news: list[Finding]) -> Callable[[Event], None]:

@@ -15,7 +15,8 @@ from pydantic import Field
 
 from whet.core.candidates import Candidates
 from whet.core.learning_log import LearningLog
-from whet.core.memories import Memories
+from whet.core.memories import Memories, Recalled
+from whet.core.people import People
 from whet.core.queues import TrainingQueue
 from whet.core.records import (
     Action,
@@ -24,6 +25,7 @@ from whet.core.records import (
     Decision,
     Experience,
     Finding,
+    Recollection,
     Record,
     Review,
     Seconds,
@@ -111,6 +113,14 @@ class QTables(Protocol):
         """The whole table becomes exactly `rows`, to the bit, in one transaction with its audit entry."""
 
 
+class Arrived(NamedTuple):
+    """An experience as the stream holds it: `position` grows, with gaps."""
+
+    position: int
+    experience: Experience
+    surprise: float  # its priority: how far it was from what was expected
+
+
 class Experiences(Protocol):
     def learn(self, experience: Experience, lesson: Lesson | None) -> bool:
         """Store the experience and apply its lesson in one transaction, with its audit entry.
@@ -122,6 +132,10 @@ class Experiences(Protocol):
         """Newest first."""
 
     def of_decision(self, decision_id: str) -> Experience | None: ...
+
+    def after(self, position: int, project: str, limit: int) -> list[Arrived]:
+        """What this project's runs lived after that position, oldest first; none comes up later before one that was
+        seen."""
 
     def sample(self, agent: str, size: int, seed: int) -> list[Experience]:
         """Drawn with replacement, proportional to priority^0.6; the same seed draws the same rows."""
@@ -349,6 +363,8 @@ class Store(Protocol):
     def queue(self) -> TrainingQueue: ...
     @property
     def memories(self) -> Memories: ...
+    @property
+    def people(self) -> People: ...
 
     def close(self) -> None: ...
 
@@ -364,6 +380,7 @@ class Choice(Record):
     explored: bool
     version: str
     alternatives: tuple[Alternative, ...] = Field(min_length=1)
+    memories: tuple[Recollection, ...] = Field((), description="that counted")
 
 
 class Policy(Protocol):
@@ -372,8 +389,11 @@ class Policy(Protocol):
     @property
     def name(self) -> str: ...
 
-    def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
-        """One of `allowed`, with the probability of each."""
+    def choose(self, state: State, allowed: Sequence[Action], recalled: Sequence[Recalled] = ()) -> Choice:
+        """One of `allowed`, with the probability of each.
+
+        `recalled` are experiences of this agent in states like this one, scored by how like. Nobody has to use them.
+        """
 
 
 class PolicySource(Protocol):

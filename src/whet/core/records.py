@@ -86,6 +86,17 @@ class State(Record):
         return state_key((type(self).__name__, *self.discrete()))
 
 
+class Recollection(Record):
+    """A memory that was used, and why: what decisions and findings keep of it."""
+
+    memory: str = Field(description="its id")
+    text: str = Field(
+        "", max_length=300, description="looked up when shown, never stored: the forgotten leaves no trace"
+    )
+    why: str
+    weight: Probability = Field(description="how much it counted, of everything that was recalled")
+
+
 class Finding(Record):
     """Something wrong in the user's software, with evidence and a way to see it again."""
 
@@ -99,6 +110,7 @@ class Finding(Record):
     test: str | None = None
     probability: Probability | None = None
     cause: str | None = Field(None, description="what tells it apart where no test or line does: a fault's signature")
+    memories: tuple[Recollection, ...] = Field((), description="what it resembles; the same trouble without them too")
 
     def fingerprint(self) -> str:
         """The same trouble met again has the same fingerprint."""
@@ -124,7 +136,7 @@ class Alternative(Record):
     value: float | None = Field(description="expected reward; None while nothing is known")
     uncertainty: Annotated[float, Field(ge=0.0)] | None = Field(description="standard error of the value")
     visits: Count
-    source: Literal["individual", "abstract", "category", "fleet", "network", "none"]
+    source: Literal["individual", "abstract", "category", "fleet", "memory", "network", "none"]
     probability: Probability
     confidence: Probability | None = Field(description="chance to be within 5 % of the best; None: nobody can tell")
 
@@ -154,6 +166,7 @@ class Decision(Record):
     policy_version: str
     decided_by: Literal["policy", "safe-default", "person"]
     alternatives: tuple[Alternative, ...]
+    memories: tuple[Recollection, ...] = Field((), description="that changed what the policy believed")
     review: Review = Review.NOT_NEEDED
     at: datetime = Field(default_factory=now)
 

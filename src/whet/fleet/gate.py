@@ -46,6 +46,7 @@ class Gate:
             policy_version=choice.version,
             decided_by=decided_by,
             alternatives=choice.alternatives,
+            memories=choice.memories,
             review=review,
         )
 

@@ -1,21 +1,24 @@
 """One run of the fleet: the commander sends specialists until the budget is spent or enough is known."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from whet.core.agent import Agent
 from whet.core.errors import WhetError
-from whet.core.events import Decided, Experienced, RunEnded, RunStarted, Warned
+from whet.core.events import Decided, Event, Experienced, RunEnded, RunStarted, Warned
+from whet.core.memories import Recalled
 from whet.core.ports import PolicySource, RunRecord, Store
 from whet.core.records import Action, Decision, Experience, Finding, Outcome, Reward, State, Valuation, now
 from whet.fleet.gate import Gate
+from whet.fleet.recalling import Recalling
 from whet.fleet.teaching import Teacher
 from whet.rewards.credit import assign
 from whet.rewards.profiles import Profile
 from whet.rewards.reward import reward_of, without_luck
 from whet.rewards.shaping import shape
+from whet.tools.budget import Budget
 from whet.tools.workplace import Dispatched, Workplace
 
 AnyAgent = Agent[Any, Any, Workplace]
@@ -33,6 +36,17 @@ class Valuing:
     def described(self) -> dict[str, Any]:
         """To tell later whether a reward was earned under the same rules."""
         return {"profile": self.profile.name, "weights": dict(sorted(self.weights.items()))}
+
+
+class Visit(Protocol):
+    """What the loop itself goes by; where agents work is theirs."""
+
+    run_id: str
+    budget: Budget
+    agents_done: list[str]
+
+    @property
+    def emit(self) -> Callable[[Event], None]: ...
 
 
 @dataclass(frozen=True)
@@ -59,6 +73,7 @@ class Fleet:
     teacher: Teacher
     valuing: Valuing
     gate: Gate = field(default_factory=Gate)
+    memory: Recalling | None = None
 
     def run(self, workplace: Workplace) -> list[Experience]:
         """A whole visit. What was lived is stored turn by turn, so an interruption loses at most the turn at work."""
@@ -78,6 +93,21 @@ class Fleet:
             self._conclude(workplace, lived, moves, status)
         return lived
 
+    def errand(self, agent: AnyAgent, workplace: Workplace) -> Experience:
+        """A visit of one agent by itself: one turn, lived, stored and learned from."""
+        self._prepare(workplace)
+        lived: list[Experience] = []
+        try:
+            lived.append(self.once(agent, workplace, workplace))
+        finally:
+            self._conclude(workplace, lived, {}, "finished" if lived else "interrupted")
+        return lived[0]
+
+    def once(self, agent: AnyAgent, visit: Visit, workplace: Any) -> Experience:
+        (experience,) = self._settle([self.turn(agent, visit, workplace)], visit)
+        self.teacher.teach(experience)
+        return experience
+
     def plan(self, workplace: Workplace) -> list[tuple[State, Decision]]:
         """What each agent would decide right now; nothing runs and nothing is stored."""
         self._meet_obstacles(workplace)
@@ -85,16 +115,19 @@ class Fleet:
         states = [(agent, agent.observe(workplace)) for agent in able]
         return [(state, self._decide(agent, state, workplace)) for agent, state in states]
 
-    def turn(self, agent: AnyAgent, workplace: Workplace) -> Turn:
+    def turn(self, agent: AnyAgent, visit: Visit, workplace: Any) -> Turn:
         """observe → recall and decide → act → value → observe again."""
         state = agent.observe(workplace)
-        decision = self._decide(agent, state, workplace)
+        decision = self._decide(agent, state, visit)
         self.store.decisions.record(decision, state)
-        workplace.emit(Decided(decision))
-        outcome = _uncensored(self._act(agent, state, agent.action(decision.action), workplace), workplace)
-        new = self._note(outcome, workplace)
+        if self.memory is not None:
+            self.memory.used(decision.memories)
+        visit.emit(Decided(decision))
+        acted = _uncensored(self._act(agent, state, agent.action(decision.action), workplace), visit)
+        outcome = self._compared(acted, visit)
+        new = self._note(outcome, visit)
         after = agent.observe(workplace)
-        done = agent is not self.commander or decision.action == "stop" or workplace.budget.left() <= 0
+        done = agent is not self.commander or decision.action == "stop" or visit.budget.left() <= 0
         valuation = agent.value(state, agent.action(decision.action), outcome)
         reward = self._reward(agent, state, valuation, after, done)
         return Turn(agent, state, decision, outcome, valuation, reward, after, new, done)
@@ -137,7 +170,7 @@ class Fleet:
             agent = next(a for a in self.crew if a.name == name)
             workplace.agents_done.append(name)
             try:
-                turn = self.turn(agent, workplace)
+                turn = self.turn(agent, workplace, workplace)
             except WhetError as error:  # one agent in trouble does not end the visit
                 workplace.emit(Warned(f"{name} could not finish: {error}"))
                 return Dispatched(failed=str(error), new_findings=0)
@@ -145,32 +178,38 @@ class Fleet:
             return Dispatched(failed=turn.outcome.failed, new_findings=len(turn.new_findings))
 
         workplace.dispatch = dispatch
-        outer = self.turn(self.commander, workplace)
+        outer = self.turn(self.commander, workplace, workplace)
         return self._settle([*inner, outer], workplace)
 
-    def _settle(self, turns: Sequence[Turn], workplace: Workplace) -> list[Experience]:
+    def _settle(self, turns: Sequence[Turn], visit: Visit) -> list[Experience]:
         """Share the credit among those who took part, and make the experiences."""
         shares = assign([(t.decision.id, t.agent.name, t.reward) for t in turns], self.valuing.team_share)
-        experiences = [self._experience(t, self._earned(t, shares[t.decision.id]), workplace) for t in turns]
+        experiences = [self._experience(t, self._earned(t, shares[t.decision.id]), visit) for t in turns]
         for turn, experience in zip(turns, experiences, strict=True):
-            workplace.emit(Experienced(experience, turn.new_findings))
+            visit.emit(Experienced(experience, turn.new_findings))
         return experiences
 
-    def _decide(self, agent: AnyAgent, state: State, workplace: Workplace) -> Decision:
+    def _decide(self, agent: AnyAgent, state: State, visit: Visit) -> Decision:
         allowed = agent.allowed(state)
-        policy = self.policies.policy_for(agent.name, workplace.run_id)
+        policy = self.policies.policy_for(agent.name, visit.run_id)
+        recalled = self._recall(agent, state, len(allowed), visit)
         return self.gate.decide(
-            run_id=workplace.run_id,
+            run_id=visit.run_id,
             agent=agent.name,
             state_key=state.key(),
             policy=policy.name,
-            choice=policy.choose(state, allowed),
+            choice=policy.choose(state, allowed, recalled),
             allowed=allowed,
             default=agent.safe_default(state),
             ruling=self.store.decisions.ruling(agent.name, state.key()),
         )
 
-    def _act(self, agent: AnyAgent, state: State, action: Action, workplace: Workplace) -> Outcome:
+    def _recall(self, agent: AnyAgent, state: State, actions: int, visit: Visit) -> Sequence[Recalled]:
+        if self.memory is None:
+            return ()
+        return self.memory.experiences(agent.name, state, actions, _warning(visit))
+
+    def _act(self, agent: AnyAgent, state: State, action: Action, workplace: Any) -> Outcome:
         outcome = agent.act(state, action, workplace)
         if not isinstance(outcome, agent.outcome_type):
             raise WhetError(
@@ -178,9 +217,15 @@ class Fleet:
             )
         return outcome
 
-    def _note(self, outcome: Outcome, workplace: Workplace) -> tuple[Finding, ...]:
+    def _compared(self, outcome: Outcome, visit: Visit) -> Outcome:
+        """What went wrong, with what it resembles."""
+        if self.memory is None or not outcome.findings:
+            return outcome
+        return outcome.model_copy(update={"findings": self.memory.compare(outcome.findings, _warning(visit))})
+
+    def _note(self, outcome: Outcome, visit: Visit) -> tuple[Finding, ...]:
         """Keep the findings; those never seen before are news."""
-        fresh = self.store.runs.note_findings(workplace.run_id, outcome.findings)
+        fresh = self.store.runs.note_findings(visit.run_id, outcome.findings)
         return tuple(finding for finding, new in zip(outcome.findings, fresh, strict=True) if new)
 
     def _earned(self, turn: Turn, shared: Reward) -> Reward:
@@ -190,11 +235,11 @@ class Fleet:
         raw = reward_of(self.valuing.profile, valuation, self.valuing.weights)
         return shape(raw, agent.potential(state), agent.potential(after), self.valuing.discount, done)
 
-    def _experience(self, turn: Turn, reward: Reward, workplace: Workplace) -> Experience:
+    def _experience(self, turn: Turn, reward: Reward, visit: Visit) -> Experience:
         agent, state, after = turn.agent, turn.state, turn.after
         return Experience(
-            key=f"{workplace.run_id}:{turn.decision.id}",
-            run_id=workplace.run_id,
+            key=f"{visit.run_id}:{turn.decision.id}",
+            run_id=visit.run_id,
             agent=agent.name,
             category=agent.category,
             decision=turn.decision,
@@ -222,19 +267,25 @@ class Fleet:
             self.teacher.replay(agent, workplace.seed)
         self.teacher.transfer(lived)
         self.teacher.note(workplace.run_id, lived, moves)
+        if self.memory is not None:
+            self.memory.conclude(_warning(workplace))
         used = workplace.budget.used()
         summary = {"turns": len(lived), "used_seconds": used, "rewards": self.valuing.described()}
         self.store.runs.finish(workplace.run_id, "finished" if status == "finished" else "interrupted", summary)
         workplace.emit(RunEnded(workplace.run_id, status))
 
 
-def _uncensored(outcome: Outcome, workplace: Workplace) -> Outcome:
+def _warning(visit: Visit) -> Callable[[str], None]:
+    return lambda told: visit.emit(Warned(told))
+
+
+def _uncensored(outcome: Outcome, visit: Visit) -> Outcome:
     """What the end of the visit's budget cut short did not fail: nothing is learned from it.
 
     Only when it was the very first turn does the user have to know that the suite does not fit into the budget.
     """
-    if outcome.failed is None or workplace.budget.left() > 0:
+    if outcome.failed is None or visit.budget.left() > 0:
         return outcome
-    told = outcome.findings if len(workplace.agents_done) <= 1 else ()
+    told = outcome.findings if len(visit.agents_done) <= 1 else ()
     kept = tuple(f for f in outcome.findings if f.kind != "suite-problem" or f in told)
     return outcome.model_copy(update={"failed": None, "cut_short": True, "findings": kept})

@@ -22,6 +22,8 @@ PRIOR_DEGREES = 2.0
 SMALL_SAMPLE = 2.0
 # A Q-value further than this many standard errors from the mean of all targets says that things have changed.
 DRIFT_ERRORS = 3.0
+# How far a project or a state as a whole may lie above or below what was learned elsewhere, in reward points.
+LEVEL_POINTS = 10.0
 
 
 @dataclass(frozen=True)
@@ -65,3 +67,19 @@ def _own(entry: Entry, pooled: float, rate: float) -> tuple[float, float]:
     if abs(entry.q_value - entry.mean) > DRIFT_ERRORS * recent_error:
         return entry.q_value, recent_error
     return entry.mean, float(width / np.sqrt(entry.visits))
+
+
+def together(learned: Beliefs, known: Sequence[Known], rate: float, level_points: float = LEVEL_POINTS) -> Beliefs:
+    """Own experience, weighed against what was learned elsewhere, moved to the level that own experience shows here."""
+    own, visited = believe(known, rate), np.array([k.visits > 0 for k in known])
+    means = learned.means + (_level(learned, own, visited, level_points) if visited.any() else 0.0)
+    trust = np.where(visited, learned.errors**2 / (learned.errors**2 + own.errors**2), 0.0)
+    errors = np.where(visited, np.sqrt(trust) * own.errors, learned.errors)
+    return Beliefs(means + trust * (own.means - means), errors)
+
+
+def _level(learned: Beliefs, own: Beliefs, visited: Vector, level_points: float) -> float:
+    """How much better or worse it is here than where it was learned: the same for every action."""
+    weights = visited / (learned.errors**2 + own.errors**2)
+    apart = float((weights * (own.means - learned.means)).sum())
+    return apart / float(weights.sum() + level_points**-2)

@@ -15,6 +15,7 @@ import numpy as np
 
 from whet.core.agent import Agent
 from whet.core.candidates import ModelKind
+from whet.core.memories import Recalled
 from whet.core.ports import Choice, Policy
 from whet.core.records import Action, State
 from whet.policies import snapshot
@@ -43,13 +44,14 @@ class Sharpened:
 
 @dataclass(frozen=True)
 class Frozen:
-    """A policy under the name of its candidate; what it answers was made from this artefact and nothing else."""
+    """A policy under the name of its candidate; what it answers was made from this artefact and nothing else: what was
+    proven beforehand is what decides, so memories that came later do not count."""
 
     policy: Policy
     name: str
     artefact: str
 
-    def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
+    def choose(self, state: State, allowed: Sequence[Action], recalled: Sequence[Recalled] = ()) -> Choice:
         chosen = self.policy.choose(state, allowed)
         return chosen.model_copy(update={"version": f"{self.name}-{self.artefact[:12]}"})
 

@@ -77,12 +77,14 @@ class Shelf:
         require(f"The policy {name!r}, which settings choose for {agent},", ACTING)
         from whet.policies.deep.deciding import DeepPolicy
         from whet.policies.deep.encoding import Encoder
-        from whet.policies.deep.opinions import opened
+        from whet.policies.deep.opinions import layout_in, opened
 
-        encoder, folder = Encoder(self.states[agent]), self.models / agent / name / "learner"
+        folder = self.models / agent / name / "learner"
         if not folder.exists():
             raise WhetError(
                 f"{agent} is to use the policy {name!r}, which was not trained for this project.",
                 f"Train it: whet train --agent {agent} --policy {name}",
             )
+        trained = layout_in(name, folder)
+        encoder = Encoder(self.states[agent], trained.memories, trained.memory_width)
         return DeepPolicy(opened(name, folder, encoder.layout), encoder, hierarchy, self.rate, rng)

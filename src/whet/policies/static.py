@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from whet.core.errors import WhetError
+from whet.core.memories import Recalled
 from whet.core.ports import Choice
 from whet.core.records import Action, Alternative, State
 
@@ -17,7 +18,7 @@ class RandomPolicy:
     def __init__(self, rng: np.random.Generator) -> None:
         self.rng = rng
 
-    def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
+    def choose(self, state: State, allowed: Sequence[Action], recalled: Sequence[Recalled] = ()) -> Choice:
         require_actions(allowed)
         drawn = allowed[int(self.rng.integers(len(allowed)))]
         share = 1.0 / len(allowed)
@@ -35,7 +36,7 @@ class FixedPolicy:
     def name(self) -> str:
         return f"always-{self.action}"
 
-    def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
+    def choose(self, state: State, allowed: Sequence[Action], recalled: Sequence[Recalled] = ()) -> Choice:
         require_actions(allowed)
         names = [action.name for action in allowed]
         chosen = self.action if self.action in names else names[0]

@@ -1,11 +1,12 @@
 """Policies over hierarchical Q-tables: Thompson sampling and ε-greedy."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 import numpy as np
 
+from whet.core.memories import Recalled
 from whet.core.ports import Choice
 from whet.core.records import Action, Alternative, State
 from whet.policies.beliefs import Beliefs, Vector, believe
@@ -13,6 +14,7 @@ from whet.policies.confidence import Calibration, calibration_of
 from whet.policies.exploration import Schedule
 from whet.policies.hierarchy import Hierarchy, Known, Place
 from whet.policies.posterior import best_probabilities, good_enough_probabilities
+from whet.policies.remembered import Reminder, weighed
 from whet.policies.static import require_actions
 
 
@@ -68,31 +70,41 @@ class TabularPolicy:
     def beliefs(self, known: Sequence[Known]) -> Beliefs:
         return believe(known, self.rate)
 
-    def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
+    def reminded(self, known: Sequence[Known], reminder: Reminder) -> Beliefs:
+        return weighed(reminder.beliefs(), known, self.rate)
+
+    def choose(self, state: State, allowed: Sequence[Action], recalled: Sequence[Recalled] = ()) -> Choice:
         require_actions(allowed)
-        known = self.hierarchy.recall(Place.of(state), allowed)
-        beliefs = self.beliefs(known)
+        place = Place.of(state)
+        known = self.hierarchy.recall(place, allowed)
+        reminder = Reminder(known, place.state_key, recalled)
+        beliefs = self.reminded(known, reminder) if reminder else self.beliefs(known)
         probabilities = self.exploration.probabilities(beliefs)
         drawn = int(self.rng.choice(len(allowed), p=probabilities))
         return Choice(
             action=allowed[drawn].name,
             explored=bool(beliefs.means[drawn] < beliefs.means.max()),
             version=_version(self.name, known, beliefs, probabilities),
-            alternatives=_alternatives(known, beliefs, probabilities, self.calibration),
+            alternatives=_alternatives(known, reminder.remembered(), beliefs, probabilities, self.calibration),
+            memories=reminder.recollections(),
         )
 
 
 def _alternatives(
-    known: Sequence[Known], beliefs: Beliefs, probabilities: Vector, calibration: Calibration
+    known: Sequence[Known],
+    remembered: Collection[str],
+    beliefs: Beliefs,
+    probabilities: Vector,
+    calibration: Calibration,
 ) -> tuple[Alternative, ...]:
     confidences = calibration(good_enough_probabilities(beliefs), np.array([k.visits == 0 for k in known]))
     return tuple(
         Alternative(
             action=k.action,
-            value=None if k.value is None else float(beliefs.means[i]),
+            value=None if k.value is None and k.action not in remembered else float(beliefs.means[i]),
             uncertainty=float(beliefs.errors[i]),
             visits=k.visits,
-            source=k.source,
+            source="memory" if k.action in remembered and not k.visits else k.source,
             probability=min(1.0, float(probabilities[i])),
             confidence=float(confidences[i]),
         )

@@ -19,6 +19,7 @@ from whet.core.ports import Entry
 from whet.core.records import Count, Record
 from whet.policies.beliefs import PRIOR_SPREAD, Beliefs, Vector, believe
 from whet.policies.hierarchy import Hierarchy, Known
+from whet.policies.remembered import Reminder, weighed
 from whet.policies.tabular import TabularPolicy, Thompson
 
 NAME, FILE = "warm-start", "prior.json"
@@ -65,6 +66,12 @@ class WarmStart(TabularPolicy):
 
     def beliefs(self, known: Sequence[Known]) -> Beliefs:
         return warmed(self.prior, known, self.rate)
+
+    def reminded(self, known: Sequence[Known], reminder: Reminder) -> Beliefs:
+        """What other projects taught is expected wherever nothing is remembered."""
+        expected, unit = self.prior.of(reminder.actions), _unit(self.prior, known)
+        learned = reminder.beliefs(Beliefs(unit * expected.means, unit * expected.errors))
+        return weighed(learned, known, self.rate)
 
 
 def warmed(prior: Prior, known: Sequence[Known], rate: float) -> Beliefs:

@@ -44,6 +44,7 @@ class Ran(NamedTuple):
     seconds: Sequence[float]
     complete: bool
     lines: Mapping[str, Mapping[str, Sequence[int]]] = {}  # of mapped tests: file → lines
+    failures: Mapping[str, str] = {}  # of the first ones, what they said
 
 
 class Learned(NamedTuple):

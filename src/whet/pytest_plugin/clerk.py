@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Mapping
 from contextlib import ExitStack
 from datetime import UTC, datetime
+from importlib import import_module
 from pathlib import Path
 
 from whet.bootstrap.choosing import Choice, choose
@@ -17,6 +19,7 @@ from whet.skills.ordering import Goal, Ranked
 
 _MAP_SECONDS, _MAP_SHARE = 2.0, 0.1
 _STORE_SECONDS = 10.0  # tests do not wait longer for a store that others hold locked
+_REMEMBERING = "whet.bootstrap.remembering_runs"
 _NEAR = 0.5  # at least this near to a change: always run
 
 
@@ -37,9 +40,11 @@ class Clerk:
 
     def record(self, ran: Ran) -> Learned:
         tests = [self._prefix + test for test in ran.tests]
-        self._ordering.record(self._sheet(ran, tests))
+        sheet = self._sheet(ran, tests)
+        self._ordering.record(sheet)
         if ran.lines:
             self._ordering.map_tests({self._prefix + test: files for test, files in ran.lines.items()})
+        self._remember(sheet, ran)
         quarantined = self._ordering.sheets.quarantined()
         failed = {t for t, outcome in zip(tests, ran.outcomes, strict=True) if outcome in FAILURES} - set(quarantined)
         flaky = tuple(test[len(self._prefix) :] for test in self._ordering.flaky(failed))
@@ -54,6 +59,17 @@ class Clerk:
             at, [*tests, *left], ran.outcomes + LEFT_OUT * len(left), [*seconds, *[math.nan] * len(left)], ran.complete
         )
 
+    def _remember(self, sheet: Sheet, ran: Ran) -> None:
+        from whet.bootstrap.remembering_runs import Changed, Failure, remember_run
+
+        change = self._around.change
+        changed = None if change is None else Changed(change.base, list(change.files))
+        failures = [Failure(self._prefix + test, text) for test, text in ran.failures.items()]
+        try:
+            remember_run(self._ordering.site, self._ordering.store, sheet, changed, failures)
+        except Exception as error:  # the run itself is recorded, and must be said to be
+            self._ordering.notes.append(f"this run was not remembered ({type(error).__name__}: {error})")
+
     def advise(self, question: Question) -> Advice:
         ordering = self._ordering
         tests = [self._prefix + test for test in question.tests]
@@ -63,6 +79,7 @@ class Clerk:
         self._left_out = left_out
         cut = len(self._prefix)
         known = sum(one.expected_seconds or 0.0 for one in standing.ranked)
+        threading.Thread(target=import_module, args=[_REMEMBERING], daemon=True).start()  # while the tests run
         return Advice(
             ranking=tuple(Placed(one.test[cut:], *one[1:]) for one in standing.ranked),
             runs=ordering.orderer.sheets,

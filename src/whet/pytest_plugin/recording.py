@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from whet.pytest_plugin.running import Running
 
 _RECORD_SECONDS = 30.0
+# A failure says at its end what it was; what comes after the first ones is mostly the same again.
+_MOST_FAILURES, _FAILURE_CHARACTERS = 50, 6000
 _CLOCK = (time.time,)
 
 
@@ -27,6 +29,7 @@ class Recording:
         self._desk: DeskProcess | None = None
         self._started_at = _CLOCK[0]()
         self._lines: dict[str, dict[str, list[int]]] = {}
+        self._failures: dict[str, str] = {}
         self._broken_files = 0
         self.story = Story(wishes, Timeline())
 
@@ -53,6 +56,8 @@ class Recording:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         test = getattr(report, "whet_id", None) or clean(report.nodeid)
         self.story.timeline.add(test, report)
+        if report.failed and len(self._failures) < _MOST_FAILURES:
+            self._failures.setdefault(test, _last_words(report))
         lines = getattr(report, "whet_lines", None)
         if lines:
             self._lines[test] = lines
@@ -84,6 +89,7 @@ class Recording:
             seconds=[result.seconds for result in ended.values()],
             complete=story.complete and not narrowed(self._config),
             lines=self._lines,
+            failures={test: said for test, said in self._failures.items() if test in story.timeline.failures()},
         )
         story.learned = self.line.ask("record", ran, seconds=_RECORD_SECONDS)
         story.troubles.extend(note for note in story.learned.notes if note not in story.troubles)
@@ -98,6 +104,12 @@ class Recording:
         if self._desk is not None:
             self._desk.close()
             self._desk = None
+
+
+def _last_words(report: pytest.TestReport) -> str:
+    """Cut at the beginning of a line: half a secret would be found by no mask."""
+    text = report.longreprtext
+    return text if len(text) <= _FAILURE_CHARACTERS else text[-_FAILURE_CHARACTERS:].partition("\n")[2]
 
 
 def _only_setup(config: pytest.Config) -> bool:

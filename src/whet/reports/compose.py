@@ -12,6 +12,7 @@ from whet.core.ports import RunRecord, Store, TestRecord
 from whet.core.records import Alternative, Decision, Experience, Finding, Outcome, Review
 from whet.reports.highlights import highlights
 from whet.reports.model import CoverageLine, FlakyLine, FoundLine, RiskLine, RunReport, StepLine, TestLine, VisitLine
+from whet.reports.recalled import looked_up
 from whet.reports.words import percent
 from whet.skills.flakiness import Verdict
 from whet.tools.python import Python
@@ -45,8 +46,8 @@ def compose(
         python_version=python.version,
         whet_version=__version__,
         tests=tuple(_test(record) for record in records.values()),
-        findings=tuple(FoundLine(finding=f, new=f.fingerprint() in new) for f in settled(store, run)),
-        steps=tuple(_step(e, o, run) for e, o in outcomes),
+        findings=tuple(_found(f, f.fingerprint() in new, store) for f in settled(store, run)),
+        steps=tuple(_step(e, o, run, store) for e, o in outcomes),
         coverage=_coverage(_same_code(store, run, "coverage-analyzer")),
         flaky=_flaky(verdicts),
         risks=_risks(outcomes),
@@ -112,6 +113,7 @@ def _worth(alternative: Alternative) -> str:
         "abstract": "from similar states of its own",
         "category": "from agents of its category",
         "fleet": "from the rest of the fleet",
+        "memory": "by what states like this one earned",
         "network": "from training",
     }.get(alternative.source, "")
     return f"expected to earn {alternative.value:+.1f} {where}".rstrip()
@@ -120,7 +122,9 @@ def _worth(alternative: Alternative) -> str:
 def _used(experience: Experience) -> str:
     """What the agent knew of its own when it decided, and what it made of it; nothing when it knew nothing."""
     decision = experience.decision
-    known = [a for a in decision.alternatives if a.source in ("individual", "abstract") and a.value is not None]
+    known = [
+        a for a in decision.alternatives if a.source in ("individual", "abstract", "memory") and a.value is not None
+    ]
     if experience.agent == "fleet-commander" or not known:
         return ""
     best = sorted(known, key=lambda a: -(a.value or 0.0))[:KNOWN_SHOWN]
@@ -142,7 +146,12 @@ def _test(record: TestRecord) -> TestLine:
     )
 
 
-def _step(experience: Experience, outcome: Outcome, run: RunRecord) -> StepLine:
+def _found(finding: Finding, new: bool, store: Store) -> FoundLine:
+    told = looked_up(finding.memories, store.memories)
+    return FoundLine(finding=finding.model_copy(update={"memories": told}), new=new)
+
+
+def _step(experience: Experience, outcome: Outcome, run: RunRecord, store: Store) -> StepLine:
     decision, reward = experience.decision, experience.reward
     return StepLine(
         agent=experience.agent,
@@ -159,6 +168,7 @@ def _step(experience: Experience, outcome: Outcome, run: RunRecord) -> StepLine:
         started_seconds=max(0.0, (decision.at - run.started_at).total_seconds()),
         duration_seconds=outcome.duration_seconds,
         why=why(decision),
+        memories=looked_up(decision.memories, store.memories),
         highlights=highlights(outcome),
     )
 

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from whet.core.records import Count, Finding, Part, Points, Probability, Record, Seconds
+from whet.core.records import Count, Finding, Part, Points, Probability, Recollection, Record, Seconds
 
 Percent = Annotated[float, Field(ge=0.0, le=100.0)]
 Status = Literal["running", "finished", "interrupted"]
@@ -48,6 +48,7 @@ class StepLine(Record):
     started_seconds: Seconds | None = None
     duration_seconds: Seconds | None
     why: str
+    memories: tuple[Recollection, ...] = ()
     highlights: dict[str, str] = Field(default_factory=dict)
 
 

@@ -20,6 +20,7 @@ from whet.reports.words import (
     percentage,
     place,
     points,
+    reminded,
     seconds,
 )
 
@@ -27,6 +28,7 @@ COLOURS = {"critical": "bold red", "high": "red", "medium": "yellow", "low": "cy
 GAPS = 8
 COMMANDER = "fleet-commander"
 EVIDENCE_LINES = 6
+MEMORIES = 3
 # One cause often breaks hundreds of tests; ten of a kind show what it is.
 FINDINGS_EACH = 10
 
@@ -101,7 +103,8 @@ def print_decisions(report: RunReport, console: Console) -> None:
     for step in report.steps:
         if step.agent == COMMANDER:
             continue
-        what = f"{safe(step.action_summary)} ({decider(step)})\n[dim]{safe(step.why)}[/]"
+        told = "\n".join(map(safe, (step.why, *map(reminded, step.memories[:MEMORIES]))))
+        what = f"{safe(step.action_summary)} ({decider(step)})\n[dim]{told}[/]"
         table.add_row(safe(step.agent), percent(step.confidence), points(step.reward_raw), what)
     console.print(table)
     sent = [step.action_summary for step in report.steps if step.agent == COMMANDER]
@@ -130,6 +133,8 @@ def _finding(found: FoundLine, console: Console) -> None:
         _line(console, f"    [dim]{safe(where)}[/]")
     for line in _shortened(printable_lines(finding.evidence).split("\n")):
         _line(console, f"    {escape(line)}")
+    for memory in finding.memories[:MEMORIES]:
+        _line(console, f"    [dim]seen before: {safe(reminded(memory))}[/]")
     if finding.reproduce is not None:
         _line(console, f"    [dim]see it again:[/] {safe(finding.reproduce, 4000)}")
 

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from whet.core.records import Finding
+from whet.core.records import Finding, Recollection
 from whet.reports.model import FoundLine, RunReport, StepLine
 
 UNKNOWN = "unknown"
@@ -116,3 +116,8 @@ def place(finding: Finding) -> str | None:
 
 def decider(step: StepLine) -> str:
     return DECIDERS[step.decided_by] + (", exploring" if step.explored else "")
+
+
+def reminded(recollection: Recollection) -> str:
+    """A memory by the beginning of its id, under which it can be looked at."""
+    return f"memory {recollection.memory[:8]} ({percent(recollection.weight)}): {recollection.why}"

@@ -56,7 +56,7 @@ class SqlAuditTrail:
 
     def entries(self, limit: int = 100) -> list[AuditEntry]:
         query = select(audit_log).order_by(audit_log.c.seq.desc()).limit(limit)
-        return [_entry(row) for row in self._database.read(lambda connection: connection.execute(query).all())]
+        return [entry_of(row) for row in self._database.read(lambda connection: connection.execute(query).all())]
 
     def verify(self, expected_head: str | None = None) -> AuditReport:
         return self._database.read(lambda connection: self._verify(connection, expected_head))
@@ -138,6 +138,6 @@ class _Chain:
 _HEAD = select(audit_head.c.seq, audit_head.c.digest, audit_head.c.mac)
 
 
-def _entry(row: Row[Any]) -> AuditEntry:
+def entry_of(row: Row[Any]) -> AuditEntry:
     payload = from_document(json.loads(row.payload))
     return AuditEntry(seq=row.seq, kind=row.kind, subject=row.subject, payload=payload, at=row.at, digest=row.digest)

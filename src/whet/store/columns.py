@@ -1,5 +1,6 @@
 """Column types that behave alike on SQLite and PostgreSQL."""
 
+import struct
 from datetime import UTC, datetime
 from typing import Any
 
@@ -89,3 +90,31 @@ class Moment(TypeDecorator[datetime]):
         if value is None:
             return None
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
+
+
+class Place(TypeDecorator[bytes]):
+    """An embedding: float32, little-endian, as it is on SQLite; on PostgreSQL numbers that can be cast to vectors."""
+
+    impl = LargeBinary
+    cache_ok = True
+
+    def load_dialect_impl(self, dialect: Dialect) -> Any:
+        if dialect.name != "postgresql":
+            return dialect.type_descriptor(LargeBinary())
+        from sqlalchemy.dialects.postgresql import ARRAY, REAL  # slow to import, and most have no use for it
+
+        return dialect.type_descriptor(ARRAY(REAL()))
+
+    def bind_processor(self, dialect: Dialect) -> Any:
+        """As text on PostgreSQL: its driver would take a millisecond for each list. Nine digits make the same float."""
+        return _array_text if dialect.name == "postgresql" else super().bind_processor(dialect)
+
+    def process_result_value(self, value: Any, dialect: Dialect) -> bytes | None:
+        if value is None or dialect.name != "postgresql":
+            return None if value is None else bytes(value)
+        return struct.pack(f"<{len(value)}f", *value)
+
+
+def _array_text(embedding: bytes) -> str:
+    numbers = struct.unpack(f"<{len(embedding) // 4}f", embedding)
+    return "{" + ",".join(["%.9g"] * len(numbers)) % numbers + "}"

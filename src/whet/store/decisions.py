@@ -9,6 +9,7 @@ from whet.core.errors import RefusedInput, WhetError
 from whet.core.ports import Ruling
 from whet.core.records import Decision, Review, State, now
 from whet.store.audit import SqlAuditTrail
+from whet.store.awaiting import await_in, still_waiting_in
 from whet.store.engine import Database
 from whet.store.escapes import escape
 from whet.store.schema import decisions, rulings
@@ -32,7 +33,7 @@ class SqlDecisions:
         starts = func.substr(decisions.c.id, 1, len(escape(prefix))) == prefix
         query = select(decisions).where(starts).order_by(decisions.c.seq)
         rows = self._database.read(lambda connection: connection.execute(query).all())
-        return [(_decision(row), row.state) for row in rows]
+        return [(decision_of(row), row.state) for row in rows]
 
     def recent(self, agent: str | None = None, limit: int = 100, run_id: str | None = None) -> list[Decision]:
         query = select(decisions).order_by(decisions.c.seq.desc()).limit(limit)
@@ -73,11 +74,13 @@ class SqlDecisions:
 
     def _record(self, connection: Connection, decision: Decision, row: dict[str, Any]) -> None:
         try:
-            connection.execute(decisions.insert(), row)
+            seq = connection.execute(decisions.insert().returning(decisions.c.seq), row).scalar_one()
         except IntegrityError as error:
             raise RefusedInput(
                 f"A decision {decision.id!r} is stored already.", "Give every decision an id of its own."
             ) from error
+        if decision.review is Review.PENDING:
+            await_in(connection, self._database, decision.agent, decision.state_key, seq)
         payload = {name: row[name] for name in ("agent", "run_id", "state_key", "proposed", "action", "decided_by")}
         numbers = {name: row[name] for name in ("probability", "confidence", "policy", "policy_version", "review")}
         self._audit.append_in(connection, "decided", decision.id, payload | numbers)
@@ -95,6 +98,7 @@ class SqlDecisions:
         kept = {name: insert.excluded[name] for name in ("action", "verdict", "decision_id", "by", "at")}
         connection.execute(insert.on_conflict_do_update(index_elements=["agent", "state_key"], set_=kept))
         connection.execute(update(decisions).where(decisions.c.id == decision_id).values(review=verdict.value))
+        still_waiting_in(connection, self._database, found.agent, found.state_key)
         payload = {"agent": found.agent, "state_key": found.state_key, "action": action, "by": by}
         self._audit.append_in(connection, verdict.value, decision_id, payload)
         return ruling
@@ -110,8 +114,8 @@ class SqlDecisions:
         return True
 
     def _fetch(self, query: Select[Any]) -> list[Decision]:
-        return [_decision(row) for row in self._database.read(lambda connection: connection.execute(query).all())]
+        return [decision_of(row) for row in self._database.read(lambda connection: connection.execute(query).all())]
 
 
-def _decision(row: Row[Any]) -> Decision:
+def decision_of(row: Row[Any]) -> Decision:
     return Decision(**{name: getattr(row, name) for name in Decision.model_fields})

@@ -7,12 +7,13 @@ from typing import Any
 from sqlalchemy import Connection, Row, Select, bindparam, func, select, update
 
 from whet.core.errors import RefusedInput
-from whet.core.ports import Lesson
+from whet.core.ports import Arrived, Lesson
 from whet.core.records import Experience, Reward
 from whet.store.audit import SqlAuditTrail
 from whet.store.engine import Database
 from whet.store.learning_schema import arrivals
-from whet.store.schema import experiences
+from whet.store.schema import experiences, runs
+from whet.store.sums import SqlSums
 from whet.store.tables import SqlQTables
 from whet.store.validated import validated
 
@@ -34,6 +35,7 @@ class SqlExperiences:
         self._database = database
         self._tables = tables
         self._audit = audit
+        self._sums = SqlSums(database)
         insert = database.insert(experiences).on_conflict_do_nothing(index_elements=["key"])
         self._insert_new = insert.returning(experiences.c.id)
 
@@ -51,6 +53,13 @@ class SqlExperiences:
         query = select(experiences).where(experiences.c.decision_id == decision_id)
         found = self._fetch(query.order_by(experiences.c.id.desc()).limit(1))
         return found[0] if found else None
+
+    def after(self, position: int, project: str, limit: int) -> list[Arrived]:
+        query = select(arrivals.c.position, experiences).join_from(arrivals, experiences)
+        query = query.join(runs, runs.c.id == experiences.c.run_id).where(runs.c.project == project)
+        query = query.where(arrivals.c.position > position).order_by(arrivals.c.position).limit(max(0, limit))
+        rows = self._database.read(lambda connection: connection.execute(query).all())
+        return [Arrived(row.position, experience_of(row), row.priority) for row in rows]
 
     def sample(self, agent: str, size: int, seed: int) -> list[Experience]:
         return self._database.read(lambda connection: _sample(connection, agent, size, seed))
@@ -88,6 +97,7 @@ class SqlExperiences:
         self._audit.append_in(connection, "learned", experience.key, payload)
         # After the audit: its head stays locked until the commit, so positions become visible in their order.
         connection.execute(_ARRIVE, {"number": added})
+        self._sums.count_in(connection, experience)
         return True
 
     def _fetch(self, query: Select[Any]) -> list[Experience]:

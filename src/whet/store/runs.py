@@ -12,6 +12,7 @@ from whet.core.records import Finding, now
 from whet.store.audit import SqlAuditTrail
 from whet.store.engine import Database
 from whet.store.schema import findings, learning_stats, runs, sightings
+from whet.store.sums import SqlSums
 from whet.store.validated import validated
 
 
@@ -19,6 +20,7 @@ class SqlRuns:
     def __init__(self, database: Database, audit: SqlAuditTrail) -> None:
         self._database = database
         self._audit = audit
+        self._sums = SqlSums(database)
 
     def start(self, run: RunRecord) -> None:
         checked = validated(run)
@@ -69,16 +71,26 @@ class SqlRuns:
         self._audit.append_in(connection, "run-started", run.id, payload)
 
     def _finish(self, connection: Connection, run_id: str, status: str, summary: Mapping[str, Any]) -> None:
-        change = update(runs).where(runs.c.id == run_id).values(status=status, ended_at=now(), summary=dict(summary))
-        if connection.execute(change.returning(runs.c.id)).one_or_none() is None:
+        known = connection.execute(select(runs).where(runs.c.id == run_id).with_for_update()).one_or_none()
+        if known is None:
             raise WhetError(f"There is no run {run_id!r} to finish.", "Start it first.")
+        change = update(runs).where(runs.c.id == run_id).values(status=status, ended_at=now(), summary=dict(summary))
+        connection.execute(change)
+        used = summary.get("used_seconds")
+        if known.status == "running" and isinstance(used, int | float):
+            self._sums.spent_in(connection, known.started_at, float(used))
         self._audit.append_in(connection, "run-ended", run_id, {"status": status})
 
     def _note_findings(self, connection: Connection, run_id: str, found: list[Finding]) -> list[bool]:
-        new = {mark: self._note(connection, run_id, mark) for mark in sorted({each.fingerprint() for each in found})}
+        named = {each.fingerprint(): each for each in found}
+        new = {mark: self._note(connection, run_id, mark) for mark in sorted(named)}
         for each in found:
             row = {"run_id": run_id, "fingerprint": each.fingerprint(), "finding": each.model_dump()}
-            connection.execute(sightings.insert(), row)
+            seen = connection.execute(sightings.insert().returning(sightings.c.id), row).scalar_one()
+            newest = {"latest": seen, "kind": each.kind, "severity": each.severity}
+            connection.execute(update(findings).where(findings.c.fingerprint == each.fingerprint()).values(newest))
+        for severity in sorted(named[mark].severity for mark, first in new.items() if first):
+            self._sums.found_in(connection, now(), severity)
         return [new.pop(each.fingerprint(), False) for each in found]
 
     def _note(self, connection: Connection, run_id: str, fingerprint: str) -> bool:

@@ -1,6 +1,7 @@
 """The tables. One experience table serves replay, reward history and training alike.
 
-Those of sheets are in `sheet_schema`, those of continuous learning in `learning_schema`.
+Those of sheets are in `sheet_schema`, those of continuous learning in `learning_schema`, of memory in `memory_schema`,
+of keys in `people_schema`, of pages in `view_schema`.
 Changing anything here needs a migration beside the others, and `HEAD` moved to its revision.
 """
 
@@ -17,11 +18,12 @@ from sqlalchemy import (
     String,
     Table,
     UniqueConstraint,
+    text,
 )
 
 from whet.store.columns import AnyText, Document, Moment, Name, RowNumber
 
-HEAD = "0004"
+HEAD = "0007"
 VERSION_TABLE = "whet_schema_version"
 
 metadata = MetaData(
@@ -69,6 +71,7 @@ decisions = Table(
     Column("alternatives", Document, nullable=False),
     Column("review", String(20), nullable=False, index=True),
     Column("at", Moment, nullable=False),
+    Column("memories", Document, nullable=False, server_default=text("'[]'")),
     Index(None, "agent", "state_key"),
     Index(None, "agent", "at"),
 )
@@ -164,6 +167,11 @@ findings = Table(
     Column("last_run_id", Name, nullable=False),
     Column("first_seen", Moment, nullable=False),
     Column("last_seen", Moment, nullable=False),
+    # As last seen, and what people say of it: what lists are filtered by.
+    Column("kind", String(20), nullable=False, server_default=text("''")),
+    Column("severity", String(20), nullable=False, server_default=text("''")),
+    Column("standing", String(20), nullable=False, server_default=text("'unmarked'")),
+    Column("latest", RowNumber, nullable=False, server_default=text("0")),  # the newest of its sightings
 )
 
 sightings = Table(

@@ -14,15 +14,19 @@ from whet.store.candidates import SqlCandidates
 from whet.store.decisions import SqlDecisions
 from whet.store.engine import BUSY_SECONDS, Database, postgres_engine, sqlite_engine
 from whet.store.experiences import SqlExperiences
+from whet.store.feedback import SqlFeedback
 from whet.store.history import SqlTestHistory
 from whet.store.knowledge import SqlServiceKnowledge
 from whet.store.learning_log import SqlLearningLog
 from whet.store.lifeline import Lifeline
+from whet.store.memories import SqlMemories
 from whet.store.migrating import migrate, prepare_file
+from whet.store.people import SqlPeople
 from whet.store.queue import SqlQueue
 from whet.store.runs import SqlRuns
 from whet.store.sheets import SqlSheets
 from whet.store.tables import SqlQTables
+from whet.store.views import SqlViews
 
 
 class SqlStore:
@@ -42,6 +46,10 @@ class SqlStore:
         self.candidates = SqlCandidates(database, self.audit)
         self.learning = SqlLearningLog(database, self.audit)
         self.queue = SqlQueue(database)
+        self.memories = SqlMemories(database, self.audit)
+        self.people = SqlPeople(database, self.audit)
+        self.views = SqlViews(database)
+        self.feedback = SqlFeedback(database, self.audit)
 
     def rescue(self) -> bool:
         """Write everything back if the store's file was deleted or replaced under us. True if it had to.

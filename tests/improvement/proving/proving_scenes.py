@@ -7,6 +7,7 @@ from functools import cache
 import numpy as np
 
 from whet.agents.catalogue import agent_named
+from whet.core.memories import Recalled
 from whet.core.ports import Choice
 from whet.core.records import Action, Alternative, Decision, Experience, Reward, State
 from whet.fleet.gate import Gate
@@ -44,7 +45,7 @@ class Told:
     def __init__(self, chances: Chances, confidence: float | None = 1.0, seed: int = 0) -> None:
         self.chances, self.confidence, self.rng = chances, confidence, np.random.default_rng(seed)
 
-    def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
+    def choose(self, state: State, allowed: Sequence[Action], recalled: Sequence[Recalled] = ()) -> Choice:
         chances = self.chances(state, allowed)
         names = list(chances)
         drawn = names[int(self.rng.choice(len(names), p=list(chances.values())))]

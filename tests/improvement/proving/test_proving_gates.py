@@ -17,6 +17,7 @@ from tests.improvement.proving.proving_scenes import (
 
 from whet.agents.catalogue import agent_named
 from whet.core.errors import RefusedInput
+from whet.core.memories import Recalled
 from whet.core.ports import Choice
 from whet.core.records import Action, Experience, State
 from whet.fleet.gate import Gate
@@ -174,12 +175,12 @@ def test_people_and_cuts_say_nothing_and_foreign_states_are_counted(log: list[Ex
 class Careless(Told):
     """Names every action, allowed or not."""
 
-    def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
+    def choose(self, state: State, allowed: Sequence[Action], recalled: Sequence[Recalled] = ()) -> Choice:
         return super().choose(state, agent_named(AGENT).actions)
 
 
 class Broken(Told):
-    def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
+    def choose(self, state: State, allowed: Sequence[Action], recalled: Sequence[Recalled] = ()) -> Choice:
         raise ValueError("no such column")
 
 
@@ -196,7 +197,7 @@ def test_one_forbidden_action_in_many_questions_is_enough() -> None:
     class Once(Told):
         asked = 0
 
-        def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
+        def choose(self, state: State, allowed: Sequence[Action], recalled: Sequence[Recalled] = ()) -> Choice:
             self.asked += 1
             return super().choose(state, agent_named(AGENT).actions if self.asked == 100 else allowed)
 
@@ -223,7 +224,7 @@ def test_safety_asks_about_states_and_masks_nobody_met(log: list[Experience]) ->
     asked: set[tuple[str, tuple[str, ...]]] = set()
 
     class Noting(Told):
-        def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
+        def choose(self, state: State, allowed: Sequence[Action], recalled: Sequence[Recalled] = ()) -> Choice:
             asked.add((state.model_dump_json(), tuple(action.name for action in allowed)))
             return super().choose(state, allowed)
 

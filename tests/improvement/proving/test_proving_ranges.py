@@ -16,15 +16,15 @@ def earned(*parts: Part) -> Experience:
 
 
 def test_the_parts_that_were_measured_the_teams_share_and_luck() -> None:
-    """time_savings is within ±3 and failed_scheduling within −50 … 0; all parts together within −556 … 502."""
+    """time_savings is within ±3 and failed_scheduling within −50 … 0; all parts together within −616 … 512."""
     log = [
         earned(Part(name="time_savings", points=1.0), Part(name="flaky_f1", points=None)),
         earned(Part(name="failed_scheduling", points=-5.0)),
     ]
     found = reward_range(log, COMPOSITE, {}, team_share=0.2)
     assert found is not None
-    assert found.low == pytest.approx(0.8 * -53.0 + 0.2 * -556.0 - 3.0)
-    assert found.high == pytest.approx(0.8 * 3.0 + 0.2 * 502.0)
+    assert found.low == pytest.approx(0.8 * -53.0 + 0.2 * -616.0 - 3.0)
+    assert found.high == pytest.approx(0.8 * 3.0 + 0.2 * 512.0)
 
 
 def test_weights_count() -> None:

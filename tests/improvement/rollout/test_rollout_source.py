@@ -10,6 +10,7 @@ from tests.improvement.rollout.rollout_scenes import AGENT, QUICK, START, added,
 from whet.checks.store_samples import SITUATION, SampleState
 from whet.core.candidates import Candidate
 from whet.core.errors import RefusedInput
+from whet.core.memories import Recalled
 from whet.core.ports import Choice, Policy
 from whet.core.records import Action, ActionKind, State
 from whet.improvement.rollout.assignment import assigned
@@ -70,7 +71,7 @@ class Heedless:
     actions: Sequence[Action]
     name: str = "heedless"
 
-    def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
+    def choose(self, state: State, allowed: Sequence[Action], recalled: Sequence[Recalled] = ()) -> Choice:
         return FixedPolicy("go").choose(state, self.actions)
 
 

@@ -11,9 +11,9 @@ from whet.core.ports import Entry
 from whet.core.records import State
 from whet.fleet.gate import Gate
 from whet.improvement.world import shipped
-from whet.policies.beliefs import Beliefs, believe
+from whet.policies.beliefs import LEVEL_POINTS, Beliefs, believe, together
 from whet.policies.confidence import Raw
-from whet.policies.deep.deciding import LEVEL_POINTS, DeepPolicy, together
+from whet.policies.deep.deciding import DeepPolicy
 from whet.policies.deep.dqn import DQN
 from whet.policies.deep.dqn_config import Config as DqnConfig
 from whet.policies.deep.dqn_config import Network

@@ -6,6 +6,7 @@ from threading import RLock
 
 from whet.core.candidates import Candidate, Candidates, Stage
 from whet.core.errors import WhetError
+from whet.core.memories import Recalled
 from whet.core.ports import Choice, Policy, PolicySource
 from whet.core.records import Action, State
 from whet.improvement.proving.masking import within_mask
@@ -22,8 +23,8 @@ class CandidatePolicy:
         self.name = policy_name(candidate.number)
         self._policy = policy
 
-    def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
-        return within_mask(self._policy.choose(state, allowed), allowed)
+    def choose(self, state: State, allowed: Sequence[Action], recalled: Sequence[Recalled] = ()) -> Choice:
+        return within_mask(self._policy.choose(state, allowed, recalled), allowed)
 
 
 @dataclass

@@ -10,19 +10,19 @@ from collections.abc import Sequence
 import numpy as np
 
 from whet.core.errors import WhetError
+from whet.core.memories import Recalled
 from whet.core.ports import Choice
 from whet.core.records import Action, Alternative, State
-from whet.policies.beliefs import Beliefs, Vector, believe
+from whet.policies.beliefs import Beliefs, Vector, together
 from whet.policies.confidence import Calibration, calibration_of
 from whet.policies.deep.encoding import Encoder
+from whet.policies.deep.learning import Floats
 from whet.policies.deep.opinions import Opinion
+from whet.policies.deep.tokens import recollections, tokens, usable
 from whet.policies.hierarchy import Hierarchy, Known, Place
 from whet.policies.posterior import good_enough_probabilities
 from whet.policies.static import require_actions
 from whet.policies.tabular import Exploration, Thompson
-
-# How far a project as a whole may lie above or below what was learned elsewhere, in reward points.
-LEVEL_POINTS = 10.0
 
 
 class DeepPolicy:
@@ -47,9 +47,10 @@ class DeepPolicy:
     def name(self) -> str:
         return f"deep-{self.opinion.name}"
 
-    def choose(self, state: State, allowed: Sequence[Action]) -> Choice:
+    def choose(self, state: State, allowed: Sequence[Action], recalled: Sequence[Recalled] = ()) -> Choice:
         require_actions(allowed)
-        learned = self._opinion(state, allowed)
+        seen = usable(recalled, self.opinion.actions, self.encoder.layout.memories)
+        learned = self._opinion(state, allowed, tokens(seen, self.opinion.actions))
         known = self.hierarchy.recall(Place.of(state), allowed)
         beliefs = together(learned, known, self.rate)
         probabilities = self.exploration.probabilities(beliefs)
@@ -59,9 +60,10 @@ class DeepPolicy:
             explored=bool(beliefs.means[drawn] < beliefs.means.max()),
             version=f"{self.name}-{self.opinion.version}-{_digest(beliefs)}",
             alternatives=self._alternatives(known, beliefs, probabilities),
+            memories=recollections(seen),
         )
 
-    def _opinion(self, state: State, allowed: Sequence[Action]) -> Beliefs:
+    def _opinion(self, state: State, allowed: Sequence[Action], memories: Sequence[Floats]) -> Beliefs:
         mask = np.zeros(len(self._place), dtype=np.bool_)
         try:
             places = [self._place[action.name] for action in allowed]
@@ -70,7 +72,7 @@ class DeepPolicy:
                 f"The trained policy does not know the action {error.args[0]!r}.", "Train it again: whet train"
             ) from error
         mask[places] = True
-        beliefs = self.opinion.beliefs(self.encoder.row(state), mask)
+        beliefs = self.opinion.beliefs(self.encoder.row(state, memories), mask)
         return Beliefs(beliefs.means[places], beliefs.errors[places])
 
     def _alternatives(self, known: Sequence[Known], beliefs: Beliefs, chances: Vector) -> tuple[Alternative, ...]:
@@ -88,22 +90,6 @@ class DeepPolicy:
             )
             for i, k in enumerate(known)
         )
-
-
-def together(learned: Beliefs, known: Sequence[Known], rate: float) -> Beliefs:
-    """Own experience, weighed against what the network says, moved to the level that own experience shows here."""
-    own, visited = believe(known, rate), np.array([k.visits > 0 for k in known])
-    means = learned.means + _level(learned, own, visited)
-    trust = np.where(visited, learned.errors**2 / (learned.errors**2 + own.errors**2), 0.0)
-    errors = np.where(visited, np.sqrt(trust) * own.errors, learned.errors)
-    return Beliefs(means + trust * (own.means - means), errors)
-
-
-def _level(learned: Beliefs, own: Beliefs, visited: Vector) -> float:
-    """How much better or worse this project is than those that were trained on: the same for every action."""
-    weights = visited / (learned.errors**2 + own.errors**2)
-    apart = float((weights * (own.means - learned.means)).sum())
-    return apart / float(weights.sum() + LEVEL_POINTS**-2)
 
 
 def _digest(beliefs: Beliefs) -> str:

@@ -63,5 +63,11 @@ class Preferred:
         return Beliefs(PREFERENCE_POINTS * behind, np.full(len(told), UNSEEN_POINTS))
 
 
+def layout_in(name: str, folder: Path) -> Layout:
+    """What it was trained to see; with room for memories, or without."""
+    actor = Actor.open(folder) if name == "dqn" else PPOActor.open(folder)
+    return actor.config.layout
+
+
 def opened(name: str, folder: Path, expected: Layout) -> Opinion:
     return ValuedByHeads(folder, expected) if name == "dqn" else Preferred(folder, expected)

@@ -1,0 +1,124 @@
+"""What the fleet is reminded of: before each decision, and at each finding.
+
+Memory is beside the path. Trouble with it is told once, and from then on nothing is recalled: it never ends a visit.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from whet.core.memories import Embedder, Kind, Memory, Question, Recall, Recalled, Wanted
+from whet.core.ports import Store
+from whet.core.records import Finding, Recollection, State, now
+from whet.memory.remembering_cues import state_cue
+from whet.memory.remembering_texts import fitting
+from whet.policies.likeness import likeness
+from whet.policies.remembered import LEAST_LIKENESS, score
+
+T = TypeVar("T")
+# While an agent has no more, all its experiences are looked at; of more, the newest and the nearest.
+LOOKED_AT = 256
+# Troubles of a run that are compared with earlier ones: one cause often breaks hundreds of tests.
+MOST_FINDINGS = 20
+ALIKE_FINDINGS = 3
+_COMPARED = ("failing-test", "flaky-test", "suite-problem", "api-fault")
+
+
+@dataclass
+class Recalling:
+    """`recall` and `embedder` are made when first needed. What is remembered does not change during a visit."""
+
+    store: Store
+    project: str
+    recall: Callable[[], Recall]
+    embedder: Callable[[], Embedder]
+    per_action: int = 8
+    _newest: dict[str, list[Memory]] = field(default_factory=dict, init=False)
+    _used: set[str] = field(default_factory=set, init=False)
+    _compared: int = field(default=0, init=False)
+    _troubled: bool = field(default=False, init=False)
+
+    def experiences(self, agent: str, state: State, actions: int, warn: Callable[[str], None]) -> list[Recalled]:
+        """Of this agent, in states like this one, most alike first."""
+        return self._unless_troubled(lambda: self._experiences(agent, state, actions * self.per_action), warn) or []
+
+    def compare(self, findings: Sequence[Finding], warn: Callable[[str], None]) -> tuple[Finding, ...]:
+        """The findings, with what they resemble."""
+        compared = self._unless_troubled(lambda: tuple(self._compare(finding) for finding in findings), warn)
+        return tuple(findings) if compared is None else compared
+
+    def used(self, recollections: Sequence[Recollection]) -> None:
+        self._used.update(each.memory for each in recollections)
+
+    def conclude(self, warn: Callable[[str], None]) -> None:
+        """Once per visit: what was of use is kept longer."""
+        ids, self._used = sorted(self._used), set()
+        if ids:
+            self._unless_troubled(lambda: self.store.memories.note_use(ids, now()), warn)
+
+    def _experiences(self, agent: str, state: State, limit: int) -> list[Recalled]:
+        if not limit or not (known := self._known(agent)):
+            return []
+        cue, key, at = fitting(state_cue(agent, state.model_dump(mode="json"))), state.key(), now()
+        found = known if len(known) < LOOKED_AT else [*known, *self._nearest(agent, cue, key, limit)]
+        scored = [_recalled(memory, cue, key, at) for memory in {each.id: each for each in found}.values()]
+        best = sorted(scored, key=lambda each: (-each.score, each.memory.id))[:limit]
+        return [each for each in best if each.score >= LEAST_LIKENESS and not self._lost_its_place(each.memory, key)]
+
+    def _known(self, agent: str) -> list[Memory]:
+        if agent not in self._newest:
+            self._newest[agent] = self.store.memories.newest(self._wanted(agent), LOOKED_AT)
+        return self._newest[agent]
+
+    def _nearest(self, agent: str, cue: str, key: str, limit: int) -> list[Memory]:
+        wanted, embedder, memories = self._wanted(agent), self.embedder(), self.store.memories
+        near = memories.nearest(wanted, embedder.name, embedder.embed([cue])[0], limit)
+        same = memories.sharing(wanted, [f"state:{key}"], limit)
+        return [each.memory for each in (*same, *near)]
+
+    def _wanted(self, agent: str) -> Wanted:
+        return Wanted(project=self.project, kinds=(Kind.EPISODIC,), topics=("experience",), agent=agent)
+
+    def _lost_its_place(self, memory: Memory, key: str) -> bool:
+        """Lived here, exported and imported again: the table of this very state may know it, and nobody can tell."""
+        about = memory.about
+        if about.get("state_key") != key or about.get("position") is not None:
+            return False
+        return self.store.experiences.of_decision(str(about.get("decision_id"))) is not None
+
+    def _compare(self, finding: Finding) -> Finding:
+        if finding.kind not in _COMPARED or self._compared >= MOST_FINDINGS:
+            return finding
+        self._compared += 1
+        named = (("test", finding.test), ("file", finding.file))
+        question = Question(
+            wanted=Wanted(project=self.project, kinds=(Kind.EPISODIC,), topics=("failure", "finding")),
+            text=fitting(finding.evidence),
+            subjects=tuple(f"{name}:{value}" for name, value in named if value),
+        )
+        found = self.recall().recall(question, ALIKE_FINDINGS)
+        whole = sum(each.score for each in found) or 1.0
+        told = tuple(Recollection(memory=e.memory.id, why=e.why, weight=min(1.0, e.score / whole)) for e in found)
+        self.used(told)
+        return finding.model_copy(update={"memories": told})
+
+    def _unless_troubled(self, ask: Callable[[], T], warn: Callable[[str], None]) -> T | None:
+        if self._troubled:
+            return None
+        try:
+            return ask()
+        except Exception as error:
+            self._troubled = True
+            warn(f"This visit goes on without memory: {error}")
+            return None
+
+
+def _recalled(memory: Memory, cue: str, key: str, at: datetime) -> Recalled:
+    same = memory.about.get("state_key") == key
+    alike = 1.0 if same else likeness(cue, memory.found_by())
+    earned = memory.about.get("reward")
+    told = f"{earned:+.1f}" if isinstance(earned, int | float) else "an unknown reward"
+    where = "the same state" if same else f"a state {alike:.0%} like this one"
+    why = f"in {where}, on {memory.at:%Y-%m-%d}, {memory.about.get('action')} earned {told}"
+    return Recalled(memory, score(alike, max(at - memory.at, timedelta(0))), why)

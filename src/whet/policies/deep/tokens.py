@@ -1,0 +1,37 @@
+"""Recalled experiences as tokens: what a network that has room for memories sees beside the state."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from whet.core.memories import Recalled
+from whet.core.records import Recollection
+from whet.policies.deep.fields import squash
+from whet.policies.deep.learning import Floats
+from whet.policies.remembered import reward_of
+
+
+def width(actions: Sequence[str]) -> int:
+    """How like the state was, what was earned, and which action it was."""
+    return 2 + len(actions)
+
+
+def usable(recalled: Sequence[Recalled], actions: Sequence[str], most: int) -> list[Recalled]:
+    """The first that say what an action earned."""
+    told = [each for each in recalled if each.memory.about.get("action") in actions and reward_of(each) is not None]
+    return told[:most]
+
+
+def tokens(recalled: Sequence[Recalled], actions: Sequence[str]) -> list[Floats]:
+    return [_token(each, actions) for each in recalled]
+
+
+def recollections(recalled: Sequence[Recalled]) -> tuple[Recollection, ...]:
+    """The network saw each of them; nobody knows which it made more of than their likeness says."""
+    whole = sum(each.score for each in recalled) or 1.0
+    return tuple(Recollection(memory=e.memory.id, why=e.why, weight=min(1.0, e.score / whole)) for e in recalled)
+
+
+def _token(recalled: Recalled, actions: Sequence[str]) -> Floats:
+    chosen = [float(recalled.memory.about["action"] == action) for action in actions]
+    return np.array([recalled.score, squash(reward_of(recalled) or 0.0), *chosen], dtype=np.float32)

@@ -1,0 +1,56 @@
+"""A network with room for memories sees what was recalled; one without decides as if nothing had been."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.policies.deep.test_deep_deciding import ALLOWED, ENCODER, EXECUTOR, NAMES, STATE
+from tests.policies.policy_worlds import LEFT
+from tests.policies.test_remembered_beliefs import recalled
+
+from whet.core.memories import Recalled
+from whet.core.ports import Choice
+from whet.policies.deep.deciding import DeepPolicy
+from whet.policies.deep.dqn import DQN
+from whet.policies.deep.dqn_config import Config, Network
+from whet.policies.deep.encoding import Encoder
+from whet.policies.deep.opinions import layout_in, opened
+from whet.policies.deep.tokens import tokens, usable, width
+from whet.policies.hierarchy import Hierarchy
+from whet.policies.in_process import InProcessTables
+
+PAID = [recalled(action, reward) for action, reward in zip(ALLOWED, (40.0, -40.0, 5.0, 0.0), strict=True)]
+
+
+def chosen(folder: Path, encoder: Encoder, given: list[Recalled]) -> Choice:
+    network = Network(encoder=(16, 8), stream=8, heads=4, attention=8)
+    DQN(Config(layout=encoder.layout, actions=NAMES, network=network, capacity=64), seed=1).save(folder)
+    trained = layout_in("dqn", folder)
+    again = Encoder(EXECUTOR.state_type, trained.memories, trained.memory_width)
+    hierarchy = Hierarchy(EXECUTOR.name, EXECUTOR.category, InProcessTables())
+    policy = DeepPolicy(opened("dqn", folder, again.layout), again, hierarchy, 0.1, np.random.default_rng(3))
+    return policy.choose(STATE, ALLOWED, given)
+
+
+def test_with_room_for_memories_they_change_what_it_believes(tmp_path: Path) -> None:
+    roomy = Encoder(EXECUTOR.state_type, memories=3, memory_width=width(NAMES))
+    without, with_them = (chosen(tmp_path / name, roomy, given) for name, given in (("a", []), ("b", PAID)))
+    assert [a.value for a in without.alternatives] != [a.value for a in with_them.alternatives]
+    assert without.memories == ()
+    assert [m.memory for m in with_them.memories] == [each.memory.id for each in PAID[:3]]
+    assert sum(m.weight for m in with_them.memories) == pytest.approx(1.0)
+
+
+def test_without_room_nothing_changes(tmp_path: Path) -> None:
+    assert chosen(tmp_path / "a", ENCODER, PAID) == chosen(tmp_path / "b", ENCODER, [])
+
+
+@pytest.mark.parametrize("reward", [None, "much", True])
+def test_what_says_nothing_becomes_no_token(reward: Any) -> None:
+    assert usable([recalled(ALLOWED[0], reward), recalled(LEFT, 1.0)], NAMES, 16) == []
+
+
+def test_a_token_says_how_like_what_was_earned_and_which_action() -> None:
+    (token,) = tokens([recalled(ALLOWED[1], 100.0, 0.5)], NAMES)
+    assert token.tolist() == [0.5, 1.0, *(float(name == ALLOWED[1].name) for name in NAMES)]
