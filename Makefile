@@ -11,6 +11,7 @@ demo: env  ## visit the example shop; run it twice to see the second visit use w
 	@$(BIN)/whet run $(DEMO) --minutes 3 || test $$? -eq 1
 	@echo "Run 'make demo' again: the next visit uses what this one learned."
 	@echo "Look around: $(BIN)/whet status -C $(DEMO)   or open $(DEMO)/.whet/report.html"
+	@echo "In a browser: $(BIN)/whet serve -C $(DEMO)   (it prints the address, and a key the first time)"
 
 demo-learning: env  ## weeks of continuous learning in minutes, on recorded outcomes and a clock of its own
 	@$(BIN)/python -m examples.learning.weeks build/demo-learning

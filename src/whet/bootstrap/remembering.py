@@ -12,6 +12,7 @@ from whet.core.ports import Store
 from whet.memory.consolidating import Consolidated, consolidate
 from whet.memory.embedding import embedder
 from whet.memory.forgetting import Bound, Leaving, forget
+from whet.memory.reembedding import Reembedding
 from whet.memory.remembering import MARK, Remembering
 from whet.memory.retrieval import Retrieval
 from whet.settings.memory import Memory as MemorySettings
@@ -52,8 +53,12 @@ class FleetMemory:
         self._place_newest()
         return Remembering(self.store, self.memories, self.embedder, self.project).catch_up()
 
+    def reembedding(self) -> Reembedding:
+        """To be entered: gives everything a place by the present model, in the background."""
+        return Reembedding(self.memories, self.embedder)
+
     def _place_newest(self) -> None:
-        """What runs of the suite left was placed by words alone. The rest is for `Reembedding`, in the background."""
+        """What runs of the suite left was placed by words alone. The rest is for `reembedding`."""
         waiting = self.memories.without(self.project, self.embedder.name, _PLACED_AT_ONCE)
         places = self.embedder.embed([memory.found_by() for memory in waiting])
         self.memories.place([memory.id for memory in waiting], self.embedder.name, places)

@@ -11,6 +11,7 @@ import click
 
 from whet.agents.flaky import verdicts_of
 from whet.bootstrap import assembly
+from whet.bootstrap.feedback import Listener
 from whet.bootstrap.remembering import FleetMemory, opened_memory
 from whet.bootstrap.site import Site, make_state_dir, open_site
 from whet.cli.options import format_option
@@ -84,6 +85,7 @@ def run(
     with exclusive(site.state_dir / "run.lock"), site.store() as store:
         if site.embedded:
             _bury_the_dead(store)
+        Listener(store, site.settings).catch_up()  # false alarms that were raised again teach again
         report, place = _visit(site, store, fail_on)
         page = html or site.state_dir / "report.html"
         _write(page, render_html(report))

@@ -1,13 +1,15 @@
 """The service, put together: `create_app(site, store)` is what uvicorn runs."""
 
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from datetime import datetime
 
 from fastapi import FastAPI
 from starlette.concurrency import run_in_threadpool
 
 from whet import __version__
+from whet.bootstrap.feedback import Listener
+from whet.bootstrap.remembering import opened_memory
 from whet.bootstrap.site import Site
 from whet.core.records import now
 from whet.service import live, login, metrics, pages, problems
@@ -48,8 +50,12 @@ def create_app(site: Site, store: SqlStore, clock: Callable[[], datetime] = now,
 
 @asynccontextmanager
 async def _opened(app: FastAPI) -> AsyncIterator[None]:
-    yield
-    await run_in_threadpool(app.state.desk.close)
+    desk: Desk = app.state.desk
+    await run_in_threadpool(Listener(desk.store, desk.settings).catch_up)  # what was said when somebody was killed
+    memory = opened_memory(desk.site, desk.store)
+    with nullcontext() if memory is None else memory.reembedding():
+        yield
+    await run_in_threadpool(desk.close)
 
 
 def healthy() -> dict[str, str]:
