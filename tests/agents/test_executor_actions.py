@@ -175,7 +175,7 @@ def test_failure_caused_by_the_plan_is_unconfirmed_and_costs(tmp_path: Path) -> 
 def test_early_share_is_larger_when_the_failure_comes_first(tmp_path: Path) -> None:
     slow = """
         import time
-        def test_a(): time.sleep(0.5)
+        def test_a(): time.sleep(3)  # starting pytest takes seconds on a busy machine
         def test_b(): assert False, "as always"
     """
     project = SmallProject(tmp_path, {"test_slow.py": slow})

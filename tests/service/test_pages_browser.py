@@ -223,8 +223,10 @@ def test_weights_are_previewed_before_they_are_saved(admin: Window, place: Serve
 def test_memories_are_found_pinned_and_forgotten(admin: Window, place: Served) -> None:
     page = admin.go("/memory")
     wanted = Wanted(project=place.site.project.name)
-    sought = place.store.memories.newest(wanted, 1)[0].text.split("\n")[0][:60]
-    page.get_by_label("Look for").fill(sought)
+    told = wanted.model_copy(update={"topics": ("finding", "failure")})  # experiences are found by their state
+    newest = place.store.memories.newest(told, 1)[0]
+    sought = newest.text.split("\n")[0][:60]
+    page.get_by_label("Look for").fill(newest.text[:200])
     page.get_by_role("button", name="Look").click()
     expect(page.locator("article.memory", has_text=sought).first).to_be_visible()
     before = place.store.memories.count(wanted)

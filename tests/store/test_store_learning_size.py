@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from sqlalchemy import event
+from sqlalchemy import event, text
 
 from whet.checks.store_samples import SITUATION, SampleState, decision, experience
 from whet.core.candidates import Stage
@@ -45,10 +45,14 @@ def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     with open_store(url) as store:
         made = decision()
         store.decisions.record(made, SampleState(situation=SITUATION))
+        for number in range(300):  # so that a planner prefers one index to another
+            store.decisions.record(decision(at=AT - timedelta(days=number + 1)), SampleState(situation=SITUATION))
         store.experiences.learn(experience("a", decision=made), None)
         store.learning.collect([experience("x"), experience("y")], AT)
         store.learning.close_batch("runner", AT, 1)
         store.learning.collect([experience("z")], AT)
+        if request.param == "postgresql":
+            store._database.write(lambda connection: connection.execute(text("ANALYZE decisions")))
         yield store
 
 

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from whet.core.memories import Memory, Question
 from whet.memory.embedding.hashed import HashedEmbedder
 
-# What each counts when it was asked for. On recorded failures a fifth for shared subjects found about as many of the same
-# cause as likeness alone, larger shares and reciprocal ranks fewer; it stays because some questions have subjects only.
-# Age and importance decide between equals.
+# What each counts when it was asked for. On recorded failures a fifth for shared subjects found about as many of the
+# same cause as likeness alone, larger shares and reciprocal ranks fewer; it stays because some questions have subjects
+# only. Age and importance decide between equals.
 LIKENESS, SHARED, RECENCY, IMPORTANCE = 0.68, 0.17, 0.10, 0.05
 HALF_LIFE_DAYS = 30.0
 SAME_PLACE = 0.97

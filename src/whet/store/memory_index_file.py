@@ -52,9 +52,9 @@ class Index(NamedTuple):
         """Numbers of places, most alike first, and about how alike. Several threads for one question only wait."""
         import faiss
 
-        faiss.omp_set_num_threads(1)
         probes: Any = faiss.SearchParametersIVF(nprobe=_PROBES)  # type: ignore[call-arg]
-        likeness, numbers = self.faiss.search(question[None, :], count, params=probes)
+        with _threads(1):
+            likeness, numbers = self.faiss.search(question[None, :], count, params=probes)
         there = numbers[0] >= 0
         return numbers[0][there], likeness[0][there]
 
@@ -67,14 +67,27 @@ def laid_out(sample: NDArray[np.float32], rows: int) -> Any:
     """An empty index whose lists suit so many rows like these: eight bits a number, searched a few lists at a time."""
     import faiss
 
-    faiss.omp_set_num_threads(os.cpu_count() or 1)
     dimensions = sample.shape[1]
     lists = lists_for(rows)
     kind, likeness = faiss.ScalarQuantizer.QT_8bit, faiss.METRIC_INNER_PRODUCT
     made = faiss.IndexIVFScalarQuantizer(faiss.IndexFlatIP(dimensions), dimensions, lists, kind, likeness)
     made.cp.min_points_per_centroid = 1  # it warns on the terminal otherwise
-    made.train(sample)
+    with _threads(os.cpu_count() or 1):
+        made.train(sample)
     return made
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    """faiss shares its threads with other libraries of this process, whose results may depend on how many there are."""
+    import faiss
+
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(count)
+    try:
+        yield
+    finally:
+        faiss.omp_set_num_threads(before)
 
 
 def lists_for(rows: int) -> int:
