@@ -37,7 +37,7 @@ def main() -> None:
     parser.add_argument("project", type=Path, nargs="?", default=SHOP)
     parser.add_argument("--visits", type=int, default=6, help="of each kind that are measured")
     parser.add_argument("--filling", type=int, default=1, help="visits before, which are not")
-    parser.add_argument("--embedding", choices=("auto", "minilm", "hashed"), default="auto")
+    parser.add_argument("--embedding", choices=("hashed", "minilm"), default="hashed")
     parser.add_argument("--minutes", type=float, default=5.0)
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()

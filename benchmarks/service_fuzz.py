@@ -24,8 +24,10 @@ class Fuzzed(NamedTuple):
 
 
 def schemathesis(served: Served, cases: int, operations: int) -> Fuzzed:
-    tool = str(Path(sys.executable).with_name("schemathesis"))
-    command = [tool, "run", f"{served.address}/openapi.json", "-H", f"Authorization: Bearer {served.key}"]
+    tool = Path(sys.executable).with_name("schemathesis")
+    if not tool.exists():
+        raise SystemExit("Schemathesis is not installed. Run pip install 'whet[fuzz]', or give --cases 0.")
+    command = [str(tool), "run", f"{served.address}/openapi.json", "-H", f"Authorization: Bearer {served.key}"]
     command += ["--phases", "examples,fuzzing", "--max-examples", str(max(1, cases // operations)), "--no-color"]
     command += ["--checks", CHECKS, "--continue-on-failure", "--suppress-health-check", "all"]
     ran = subprocess.run(command, capture_output=True, text=True, cwd=served.folder, check=False)
