@@ -10,7 +10,7 @@ from whet.settings.section import Section
 class Memory(Section):
     """What the fleet remembers."""
 
-    enabled: bool = Field(True, description="Remember what happens, and be reminded of it before decisions.")
+    enabled: bool = Field(True, description="Remember what happens; findings then name the earlier ones they resemble.")
     embedding: Literal["hashed", "minilm"] = Field(
         "hashed", description="How likeness is measured: by words, or by meaning (extra `memory`; slower)."
     )
