@@ -1,5 +1,6 @@
 """Real servers for tests. If one cannot start, tests that need it fail; they are never skipped."""
 
+import signal
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,6 +10,11 @@ from tests.postgres import PostgresServer
 from whet.store import open_store
 
 _MIGRATED = "whet_migrated"
+
+# Who starts the tests in the background of a script has them ignore Ctrl-C, and so would every process they start and
+# interrupt.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
