@@ -71,16 +71,32 @@ def test_where_a_change_is_known_it_counts_more_than_a_past_without_failures() -
     )
 
 
-def test_what_was_left_out_becomes_likelier_up_to_a_limit() -> None:
+def test_what_was_left_out_becomes_likelier_every_time() -> None:
     columns = Columns()
-    at = columns.meet(["once", "twice", "often", "ever"])
-    by_history = seen(columns, at).probability[0]
-    columns.passed_over[at] = [1, 2, 1000, 10_000]
-    view = seen(columns, at)
+    at = columns.meet(["just ran", "once", "twice", "often"])
+    for sheet in range(80):
+        columns.run(at, np.zeros(4, dtype=bool), sheet)
+    columns.passed_over[at] = [0, 1, 2, 1000]
+    view = seen(columns, at, sheet=80)
     assert view.selecting
-    once, twice, often, ever = ((1 - view.probability) / (1 - by_history)).tolist()
-    assert 1 - twice == pytest.approx(2 * (1 - once))  # as much more with every time
-    assert 1 > once > twice > often == ever >= 0.5
+    just_ran, once, twice, often = view.probability.tolist()
+    # One failure in a hundred runs, times the runs since somebody looked, and a hundredth for each that it waited.
+    assert once / just_ran == pytest.approx((0.02 + 0.01) ** 0.8 / 0.01**0.8)
+    assert twice / just_ran == pytest.approx((0.03 + 0.02) ** 0.8 / 0.01**0.8)
+    assert twice < often <= 1
+
+
+def test_a_test_that_fails_now_and_then_stays_before_those_that_never_failed_and_waited() -> None:
+    columns = Columns()
+    at = columns.meet(["now and then", "never"])
+    for sheet in range(100):
+        columns.run(at, np.array([sheet % 20 == 0, False]), sheet)
+    columns.passed_over[at] = [0, 2]
+    view = seen(columns, at, sheet=100)
+    assert view.probability[0] > view.probability[1]
+    columns.passed_over[at] = [0, 40]
+    view = seen(columns, at, sheet=100)
+    assert view.probability[0] < view.probability[1]  # but not for ever: its turn comes
 
 
 def test_expected_seconds_are_those_of_failing_runs_where_a_failure_is_likely() -> None:

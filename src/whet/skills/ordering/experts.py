@@ -45,8 +45,10 @@ _QUIET = 1e-3
 _NEAR_POWER = 0.5  # for what is only near the change: there, many tests are about as likely, and few seconds find out
 _FIRST_PART = 0.5  # of the expected time goes to the likeliest
 _FORGIVEN_FLAKES = 1.0
-# What a selection leaves out is not known to pass: each time, its chance is taken to be a little higher.
-_CURIOSITY_STEP, _CURIOSITY = 0.05, 0.3
+# What a selection leaves out is not known to pass. There, nothing falls below how often it fails altogether (as if it
+# had failed once in twenty runs more), times the runs since somebody looked; and a little is added for every one.
+_FAILURES_BEFORE, _RUNS_BEFORE = 1.0, 20.0
+_CURIOSITY_STEP, _CURIOSITY = 0.01, 0.06
 
 
 class View(NamedTuple):
@@ -65,11 +67,10 @@ class View(NamedTuple):
 
 
 def view(columns: Columns, hazard: Hazard, at: Places, sheet: int, nearness: Column | None, company: Column) -> View:
-    probability = _by_history(columns, hazard, at)
+    selecting = bool(columns.passed_over[at].any())
+    probability = _by_history(columns, hazard, at, _unseen(columns, at) if selecting else _LEAST)
     evidence, by_change = columns.fast[at], _quiet(columns, at, nearness)
     probability = np.where(by_change, _QUIET * probability, probability)
-    unknown = np.minimum(_CURIOSITY, _CURIOSITY_STEP * columns.passed_over[at])
-    probability = 1 - (1 - probability) * (1 - unknown)
     if nearness is not None:
         near = np.nan_to_num(nearness)
         by_change |= near > probability
@@ -79,7 +80,6 @@ def view(columns: Columns, hazard: Hazard, at: Places, sheet: int, nearness: Col
     since = np.where(failed_sheet < 0, np.where(met == 0, 0.0, np.inf), sheet - failed_sheet)
     rate = (columns.failures[at] + 1) / (met + 2)
     seconds, decayed = expected_seconds(columns, at), columns.slow[at]
-    selecting = bool(unknown.any())
     return View(probability, evidence, seconds, nearness, since, decayed, rate, company, by_change, selecting)
 
 
@@ -91,10 +91,19 @@ def _quiet(columns: Columns, at: Places, nearness: Column | None) -> Flags:
     return quiet
 
 
-def _by_history(columns: Columns, hazard: Hazard, at: Places) -> Column:
+def _unseen(columns: Columns, at: Places) -> Column:
+    """What may have happened to each since it ran last. A test that fails now and then is likelier than one that never
+    did, however long ago either was looked at; among tests that never fail, the one that waited longest."""
+    rate = (columns.failures[at] + _FAILURES_BEFORE) / (columns.runs[at] + _RUNS_BEFORE)
+    waited = columns.passed_over[at]
+    chance: Column = rate * (1 + waited) + np.minimum(_CURIOSITY, _CURIOSITY_STEP * waited)
+    return chance
+
+
+def _by_history(columns: Columns, hazard: Hazard, at: Places, least: Column | float) -> Column:
     """Between what tests like it do and what it did lately; less where its failures came and went on equal code."""
     model = hazard.probabilities(columns, at)
-    decayed = np.minimum(1.0, columns.slow[at] + _LEAST)
+    decayed = np.minimum(1.0, columns.slow[at] + least)
     failures = columns.failures[at]  # a failure that came and went is two changes, and one failure not to trust
     trusted = 1 - np.minimum(columns.flakes[at], failures) / (failures + _FORGIVEN_FLAKES)
     together: Column = model ** (1 - _DECAY_SHARE) * decayed**_DECAY_SHARE * trusted
