@@ -45,6 +45,7 @@ def _asked() -> argparse.Namespace:
     parser.add_argument("--peers", nargs="*", default=PEERS, choices=PEERS)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--requests", type=int, default=2_000)
+    parser.add_argument("--seconds", type=int, default=900, help="a run is ended after this long")
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
     if not (asked.yardstick / "api_bench.py").exists():
@@ -64,7 +65,8 @@ def _rounds(asked: argparse.Namespace, service: str, seed: int) -> list[tuple[st
 
 def _scored(asked: argparse.Namespace, service: str, seed: int, options: list[str], tool: list[str]) -> Result:
     command = [asked.python, str(asked.yardstick / "api_bench.py"), "--seed", str(seed), "--home", str(asked.home),
-               "--budget", str(asked.requests), *options, service, *tool]  # fmt: skip
+               "--budget", str(asked.requests), "--max-seconds", str(asked.seconds),
+               *options, service, *tool]  # fmt: skip
     path = f"{Path(asked.python).parent}{os.pathsep}{os.environ['PATH']}"
     result = measured(command, {**os.environ, "PATH": path})
     print(

@@ -227,21 +227,26 @@ class TestStopping:
             command, cwd=project, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
 
-    def interrupted(self, process: subprocess.Popen[str], small: Small, after: int) -> tuple[int, str, str]:
+    def interrupted(
+        self, process: subprocess.Popen[str], small: Small, after: int, by: signal.Signals = signal.SIGINT
+    ) -> tuple[int, str, str]:
         deadline = time.monotonic() + 40
         while len(small.heard) < after and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.02)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(by)
         out, err = process.communicate(timeout=40)
         return process.returncode, out, err
 
-    def test_ctrl_c_ends_it_with_the_report_so_far(self, project: Path) -> None:
+    @pytest.mark.parametrize(("by", "expected"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+    def test_it_ends_with_the_report_so_far_and_keeps_what_was_learned(
+        self, project: Path, by: signal.Signals, expected: int
+    ) -> None:
         with served(Desk(), DESK) as small:
             process = self.start(project, small.url, "--requests", "1000000", "--sarif", "s.sarif")
-            code, out, err = self.interrupted(process, small, 150)
+            code, out, err = self.interrupted(process, small, 150, by)
             sent = len(small.heard)
         report = json.loads(out)
-        assert (code, report["interrupted"]) == (130, True), err
+        assert (code, report["interrupted"]) == (expected, True), err
         assert any(fault["kind"] == "server-error" for fault in report["faults"])
         assert report["requests"] in (sent, sent - 1)  # the one under way may not have come back
         assert "interrupted" in (project / ".whet" / "api.html").read_text()

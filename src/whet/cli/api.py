@@ -1,6 +1,7 @@
 """whet api: test a running service by its OpenAPI document, and learn from every answer."""
 
 import os
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -31,7 +32,7 @@ from whet.skills.api.campaign import Budget
 from whet.skills.api.oauth import parse_client
 from whet.tools.http.messages import Headers
 
-INTERRUPTED = 130
+INTERRUPTED, TERMINATED = 130, 143
 _A_PATH = click.Path(path_type=Path)
 
 
@@ -96,7 +97,7 @@ def api(
       whet api http://127.0.0.1:8000 --write-tests tests/api --sarif api.sarif
     The next run on the same service starts from what this one learned: first it does again what
     worked and looks whether what was found is fixed, and it says what changed in the contract.
-    Exit codes: 0 fine, 1 findings, 2 usage or internal error, 130 broken off.
+    Exit codes: 0 fine, 1 findings, 2 usage or internal error, 130 broken off (143 by SIGTERM).
     """
     site = open_site(project)
     budget = Budget(requests if requests or minutes else 2_000, None if minutes is None else minutes * 60)
@@ -108,12 +109,12 @@ def api(
     with site.store() as store:
         visit = prepare(asked, store.knowledge)
         try:
-            interrupted = _run(visit)
+            broken_off = _run(visit)
         except Exception:  # a defect of ours must not cost what was learned and found until then
             visit.campaign.abandon()
             visit.remember(store.knowledge)
             raise
-        report = visit.report(interrupted)
+        report = visit.report(broken_off is not None)
         page = html or site.state_dir / "api.html"
         _write(page, render_html(report))
         visit.remember(store.knowledge)
@@ -122,7 +123,7 @@ def api(
             _write(path, text(report))
     written = write_tests(report, tests, timeout) if tests is not None else None
     _tell(report, form, page, written)
-    sys.exit(INTERRUPTED if interrupted else int(fail_on == "any" and bool(present(report.faults))))
+    sys.exit(broken_off or int(fail_on == "any" and bool(present(report.faults))))
 
 
 def _headers(given: tuple[str, ...]) -> Headers:
@@ -137,20 +138,39 @@ def _headers(given: tuple[str, ...]) -> Headers:
     return tuple(made)
 
 
-def _run(visit: Visit) -> bool:
-    """True when the user broke it off: what was found by then is still told."""
+class _Terminated(KeyboardInterrupt):
+    """SIGTERM: whoever runs us wants an end, and what was learned is worth keeping all the same."""
+
+
+def _terminate(*_: object) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # asked twice: it is ending, after what was found is told and kept
+    raise _Terminated
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    before = signal.signal(signal.SIGTERM, _terminate)
     try:
-        with _progress(visit) as bar:
+        yield
+    finally:
+        if signal.getsignal(signal.SIGTERM) is _terminate:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _run(visit: Visit) -> int | None:
+    """The exit code when it was broken off: what was found by then is still told."""
+    try:
+        with _terminable(), _progress(visit) as bar:
             for _ in visit.campaign.turns():
                 bar.show()
             bar.show("making sure of what was found")
             visit.campaign.conclude()
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as ended:
         visit.campaign.abandon()
-        return True
+        return TERMINATED if isinstance(ended, _Terminated) else INTERRUPTED
     finally:
         visit.client.close()
-    return False
+    return None
 
 
 class _Bar:

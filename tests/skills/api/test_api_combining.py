@@ -67,10 +67,12 @@ def test_faults_hints_ways_and_kinds_are_those_of_both() -> None:
     one = Knowledge(
         runs=3, beliefs={"kinds": {"nul": {"500": 2.0}}}, hints={"POST /a": [["x"]]},
         faults=(fault("b"), fault("a", confirmed=False)), trail=trail(A=("k1", 5, 0), B=("k2", 9, 1)),
+        statuses={"GET /a": [200, 404]}, tried={"GET /a": {"nul": 2}},
     )  # fmt: skip
     other = Knowledge(
         runs=3, beliefs={"kinds": {"nul": {"422": 1.0}, "emoji": {"200": 4.0}}}, hints={"POST /a": [["y"]]},
         faults=(fault("a"), fault("c")), trail=trail(B=("k3", 30, 0), C=("k4", 1, 0)),
+        statuses={"GET /a": [200, 500], "GET /b": [200]}, tried={"GET /a": {"nul": 1, "emoji": 1}},
     )  # fmt: skip
     made, turned = combined(one, Knowledge(runs=2), other), combined(other, Knowledge(runs=2), one)
     assert made == turned
@@ -82,6 +84,8 @@ def test_faults_hints_ways_and_kinds_are_those_of_both() -> None:
     ]
     assert made.hints == {"POST /a": [["x"], ["y"]]}
     assert made.beliefs["kinds"] == {"emoji": {"200": 4.0}, "nul": {"422": 1.0, "500": 2.0}}
+    assert made.statuses == {"GET /a": [200, 404, 500], "GET /b": [200]}
+    assert made.tried == {"GET /a": {"emoji": 1, "nul": 2}}
     assert made.trail["ways"] == [["A", "", "k1", 5, 0], ["B", "", "k3", 30, 0], ["C", "", "k4", 1, 0]]
     assert made.trail["steps"].keys() == {"k1", "k2", "k3", "k4"}
 

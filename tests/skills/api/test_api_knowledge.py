@@ -76,6 +76,10 @@ def test_everything_learned_comes_back_from_the_store_and_fades(small: Small, tm
     after = explored(small, 0, back)
 
     assert back.runs == 5
+    assert after.novelty.statuses() == before.novelty.statuses() != {}
+    assert after.sequencing.tried() == {
+        one: {kind: min(3, times) for kind, times in kinds.items()} for one, kinds in before.sequencing.tried().items()
+    }
     assert read_contract(back.document or {}).operations == CONTRACT.operations
     assert memory.remembered_faults(back, CONTRACT)[0].suspicion == FAULT.suspicion
     assert memory.remembered_faults(back, CONTRACT)[0].steps[1].draft == FAULT.steps[1].draft

@@ -124,7 +124,8 @@ def test_every_kind_has_a_use_and_a_name_of_its_own() -> None:
     drafts = (draft(), form)
     reading = LIBRARY.operation("GET /shelves/{shelf}/books")
     assert reading is not None
-    used = {one.name for each in (*drafts, replace(drafts[0], operation=reading)) for one, _ in BANK.possible(each)}
+    others = (replace(drafts[0], operation=one) for one in (reading, replace(reading, security=())))
+    used = {one.name for each in (*drafts, *others) for one, _ in BANK.possible(each)}
     names = [one.name for one in BANK.mutations]
     assert used == set(names)
     assert len(names) == len(set(names))
@@ -246,3 +247,12 @@ def test_ids_of_others_and_of_itself() -> None:
     assert spoiled("foreign-id", Place("path", ("shelf",))).path == {"shelf": "someone-else"}
     assert mutation("foreign-id").applies(draft()) == (Place("path", ("shelf",)),)
     assert at(spoiled("self-reference", in_body("publisher_id")), in_body("publisher_id")) == "top"
+
+
+def test_where_the_contract_asks_nobody_who_he_is_a_stranger_breaks_nothing() -> None:
+    opened = replace(draft(), operation=replace(draft().operation, security=()))
+    stranger = BANK.named("as-a-stranger")
+    assert stranger is not None
+    assert stranger.applies(draft()) == ()
+    changed = stranger.apply(opened, stranger.applies(opened)[0], random.Random(0))
+    assert (changed.credentials, changed.broken) == ("wrong", None)

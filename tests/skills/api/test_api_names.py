@@ -72,6 +72,31 @@ def test_a_name_nearly_the_same_is_nearer_than_another() -> None:
     assert cosine("organisation", "organization") > 0.5 > cosine("organisation", "customer")
 
 
+def test_an_inner_identity_is_that_of_what_it_stands_in() -> None:
+    """A flow run's `state.id` is no flow run's id, but a flow run state's; `data` is a mere wrapper."""
+    assert (
+        likeness("id", "flow_runs", "id", "/flow_runs")
+        > 0.8
+        > 0.2
+        > likeness("id", "flow_runs", "state.id", "/flow_runs")
+    )
+    assert likeness("id", "flow_run_states", "state.id", "/flow_runs") > 0.8
+    assert likeness("id", "flow_run_states", "state_id", "/flow_runs") > 0.8
+    assert likeness("id", "buckets", "data.id", "/buckets") > 0.8
+
+
+def test_a_task_run_is_no_flow_run_but_a_queue_may_be_a_work_queue() -> None:
+    assert likeness("id", "flow_runs", "id", "/task_runs") < 0.4
+    assert likeness("work_queue_id", "pools", "id", "/queues") > 0.7
+
+
+def test_either_identity_will_do_where_the_slot_says_so() -> None:
+    for field in ("id", "name"):
+        assert likeness("id_or_name", "limits", field, "/limits") > 0.8
+    assert asked_for("id_or_name", "limits") == ("limit",)
+    assert asked_for("order_id_or_number", "returns") == ("order",)
+
+
 def test_identities() -> None:
     assert is_identity("uuid")
     assert not is_identity("colour")

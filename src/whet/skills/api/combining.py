@@ -31,6 +31,9 @@ def combined(kept: Knowledge, before: Knowledge, mine: Knowledge) -> Knowledge:
                for name in sorted({*kept.hints, *mine.hints})},
         faults=_faults(kept, mine),
         trail=merge_trails(kept.trail, mine.trail),
+        statuses={name: sorted({*kept.statuses.get(name, []), *mine.statuses.get(name, [])})
+                  for name in sorted({*kept.statuses, *mine.statuses})},
+        tried=_larger(kept.tried, mine.tried),
     )  # fmt: skip
 
 
@@ -38,7 +41,7 @@ def _beliefs(kept: Mapping[str, Any], before: Mapping[str, Any], mine: Mapping[s
     tables = {
         name: _rows(kept.get(name, []), before.get(name, []), rows) for name, rows in mine.items() if name != _KINDS
     }
-    return {**kept, **tables, _KINDS: _kinds(kept.get(_KINDS, {}), mine.get(_KINDS, {}))}
+    return {**kept, **tables, _KINDS: _larger(kept.get(_KINDS, {}), mine.get(_KINDS, {}))}
 
 
 def _rows(kept: list[Row], before: list[Row], mine: list[Row]) -> list[Row]:
@@ -53,14 +56,14 @@ def _rows(kept: list[Row], before: list[Row], mine: list[Row]) -> list[Row]:
     return [[list(key), round(won, 3), round(lost, 3)] for key, (won, lost) in strongest]
 
 
-def _kinds(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, dict[str, float]]:
-    """Only shares of a few tries are taken from these, so the larger count of each will do."""
+def _larger(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Of counts that say little more than whether there were any: the larger of each."""
     return {
-        kind: {
-            status: max(one.get(kind, {}).get(status, 0.0), other.get(kind, {}).get(status, 0.0))
-            for status in sorted({*one.get(kind, {}), *other.get(kind, {})})
+        name: {
+            what: max(one.get(name, {}).get(what, 0), other.get(name, {}).get(what, 0))
+            for what in sorted({*one.get(name, {}), *other.get(name, {})})
         }
-        for kind in sorted({*one, *other})
+        for name in sorted({*one, *other})
     }
 
 

@@ -2,7 +2,7 @@
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -78,9 +78,10 @@ class Explorer:
         self._readiness = Readiness(operations, self.entities, self.dependencies)
         self._supply = Supply(operations, self.entities, self.dependencies, self.drafting)
         self._lessons = Lessons(
-            self.sequencing, self._supply, self.drafting, self.mutating, self.sources, self.dependencies, self.entities
-        )
-        self._novelty = Novelty()
+            self.sequencing, self._supply, self.drafting, self.mutating, self.sources, self.dependencies, self.entities,
+            self._readiness,
+        )  # fmt: skip
+        self.novelty = Novelty()
         self.trail = Trail()
         self.judge = Judge(contract, schemas)
         self._semantics = Semantics(contract, schemas)
@@ -108,6 +109,14 @@ class Explorer:
             "paths": self.sources.paths,
             "places": self.mutating.places,
         }
+
+    def met_before(self, statuses: Mapping[str, Sequence[int]], tried: Mapping[str, Mapping[str, int]]) -> None:
+        """What operations answered in earlier runs, and what was tried on them: the rest comes first now."""
+        self.sequencing.tried_before(tried)
+        for operation, answers in statuses.items():
+            for status in answers:
+                self.sequencing.saw(operation, status)
+                self.novelty.known(operation, status)
 
     def evidence(self, suspicion: Suspicion) -> tuple[Exchange, ...]:
         """Exchanges besides the judged one that a suspicion rests on."""
@@ -221,7 +230,7 @@ class Explorer:
         status = exchange.response.status
         signature = error_signature(exchange) if status is not None and status >= 400 else None
         causes = tuple(one.cause for one in suspicions if one.kind in _PAYING)
-        news = self._novelty.news(exchange, signature, causes)
+        news = self.novelty.news(exchange, signature, causes)
         story = told(used)
         self._blaze(exchange, story, sources, suspicions)
         self._take_in(exchange, used)

@@ -31,6 +31,8 @@ class Knowledge:
     hints: Mapping[str, list[list[str]]] = field(default_factory=dict)
     faults: tuple[Mapping[str, Any], ...] = ()
     trail: Mapping[str, Any] = field(default_factory=dict)
+    statuses: Mapping[str, list[int]] = field(default_factory=dict)  # by operation: what it answered
+    tried: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # by operation: how often, by kind of mutation
 
 
 def read(text: str | None) -> Knowledge:
@@ -40,8 +42,10 @@ def read(text: str | None) -> Knowledge:
     if kept_before.get("format") != FORMAT:
         return Knowledge()
     names = ("runs", "document", "beliefs", "recipes", "hints")
-    faults, trail = tuple(kept_before["faults"]), kept_before.get("trail", {})
-    return Knowledge(**{name: kept_before[name] for name in names}, faults=faults, trail=trail)
+    later = {
+        name: kept_before.get(name, {}) for name in ("trail", "statuses", "tried")
+    }  # not in what older versions kept
+    return Knowledge(**{name: kept_before[name] for name in names}, faults=tuple(kept_before["faults"]), **later)
 
 
 def written(knowledge: Knowledge, hide: Callable[[str], str] = str) -> str:
@@ -75,6 +79,7 @@ def teach(explorer: Explorer, knowledge: Knowledge, contract: Contract) -> None:
         made = [one for one in (_made(recipe, contract) for recipe in recipes) if one is not None]
         if made:
             explorer.drafting.known[operation] = made
+    explorer.met_before(knowledge.statuses, knowledge.tried)
     restore_trail(explorer.trail, knowledge.trail, contract)
     for operation, ways in knowledge.hints.items():
         explorer.drafting.hints.asked[operation] = {tuple(way): None for way in ways}
@@ -94,6 +99,8 @@ def learned(explorer: Explorer, before: Knowledge, contract: Contract, faults: I
         hints={operation: [list(way) for way in ways] for operation, ways in explorer.drafting.hints.asked.items()},
         faults=tuple(_packed(fault) for fault in faults),
         trail=pack_trail(explorer.trail),
+        statuses=explorer.novelty.statuses(),
+        tried=explorer.sequencing.tried(),
     )
 
 

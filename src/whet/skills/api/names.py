@@ -8,6 +8,9 @@ from functools import lru_cache
 
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
 _IDENTITIES = frozenset({"id", "uuid", "guid", "key", "name", "slug", "code", "identifier", "ref", "number"})
+_WRAPPERS = frozenset(
+    {"data", "sent", "item", "result", "response", "payload", "attribute", "object", "record", "entity"}
+)
 _DIMENSIONS = 512
 
 
@@ -28,6 +31,11 @@ def _singular(word: str) -> str:
 def is_identity(word: str) -> bool:
     """Whether a field of this name tells one thing from another."""
     return word in _IDENTITIES
+
+
+def says_how(part: str) -> bool:
+    """Whether a part of a path tells by what a thing is named: /flows/name/{name}, /users/by-email/{email}."""
+    return part.lower() in _IDENTITIES or part.lower().startswith(("by-", "by_"))
 
 
 @lru_cache(maxsize=20_000)
@@ -56,14 +64,11 @@ def likeness(wanted: str, noun: str, field: str, kind: str) -> float:
     wanted_words, field_words = words(wanted), words(field.rpartition(".")[2].rstrip("*") or field)
     if not wanted_words or not field_words:
         return 0.02
-    identity = wanted_words[-1] if is_identity(wanted_words[-1]) else None
-    about = _about(wanted_words, words(noun), identity)
-    if wanted_words == field_words and (len(wanted_words) > 1 or not identity):
+    about, identities = _asked(wanted_words, words(noun))
+    if wanted_words == field_words and (len(wanted_words) > 1 or not identities):
         return 0.9
-    if is_identity(field_words[-1]) and (len(field_words) == 1 or field_words[:-1] == about):
-        # `order_id` says itself whose it is, wherever it stands; `id` is that of the thing it stands in.
-        near = _nearness(about, words(kind)) if len(field_words) == 1 else max(0.9, _nearness(about, words(kind)))
-        return near * _same_thing(identity, field_words[-1])
+    if is_identity(field_words[-1]):
+        return _whose(about, words(kind), owner(field) + field_words[:-1]) * _same_thing(identities, field_words[-1])
     return 0.3 * cosine(" ".join(about), " ".join(field_words))
 
 
@@ -71,15 +76,36 @@ def likeness(wanted: str, noun: str, field: str, kind: str) -> float:
 def asked_for(wanted: str, noun: str) -> tuple[str, ...]:
     """The words by which a slot's candidates are found."""
     own = words(wanted)
-    identity = own[-1] if own and is_identity(own[-1]) else None
-    return tuple(dict.fromkeys((*_about(own, words(noun), identity), *(own if not identity else ()))))
+    about, identities = _asked(own, words(noun))
+    return tuple(dict.fromkeys((*about, *(own if not identities else ()))))
 
 
-def _about(wanted: tuple[str, ...], noun: tuple[str, ...], identity: str | None) -> tuple[str, ...]:
-    """What the slot is an identity of: its own first words, else the path's noun."""
-    if not identity:
-        return wanted
-    return wanted[:-1] or noun
+@lru_cache(maxsize=20_000)
+def owner(field: str) -> tuple[str, ...]:
+    """What an inner field is a part of: `state.id` is the identity of a state. Mere wrappers say nothing."""
+    above = words(field.rpartition(".")[0].rpartition(".")[2])
+    return () if set(above) <= _WRAPPERS else above
+
+
+def _asked(wanted: tuple[str, ...], noun: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What the slot is an identity of: its own first words, else the path's noun; and which identities will do."""
+    about, identities = wanted, tuple[str, ...]()
+    while about and is_identity(about[-1]):  # `id_or_name`
+        about, identities = about[:-1], (*identities, about[-1])
+        if about[-1:] != ("or",):
+            break
+        about = about[:-1]
+    return about or noun, identities
+
+
+def _whose(about: tuple[str, ...], kind: tuple[str, ...], said: tuple[str, ...]) -> float:
+    """`order_id` says itself whose it is, wherever it stands; `id` is that of the thing it stands in. A flow run's
+    `state_id` is that of a flow run state."""
+    if not said:
+        return _nearness(about, kind)
+    if about and about == (*kind, *said)[-len(about) :]:
+        return 0.95 if len(said) <= len(about) else 0.7
+    return 0.1
 
 
 def _nearness(about: tuple[str, ...], kind: tuple[str, ...]) -> float:
@@ -88,13 +114,15 @@ def _nearness(about: tuple[str, ...], kind: tuple[str, ...]) -> float:
         return 0.1
     if about == kind[-len(about) :]:
         return 1.0
-    if about[-1] == kind[-1]:
+    if about[-len(kind) :] == kind:  # /queues, for a work queue
         return 0.85
+    if about[-1] == kind[-1]:  # a task run is no flow run
+        return 0.4
     return 0.6 if about[-1] in kind else 0.1
 
 
-def _same_thing(identity: str | None, field: str) -> float:
+def _same_thing(identities: tuple[str, ...], field: str) -> float:
     """`{id}` is most often the field id; `{order}` may be its id, its name or its key."""
-    if identity == field:
+    if field in identities:
         return 0.9
     return 0.7 if field in {"id", "uuid"} else 0.45

@@ -13,7 +13,7 @@ PLACES = ("path.id", "query.dry", "header.If-Match", "body.copy_id", "body.quant
 
 
 def blame(status: int | None, answer: Any = None) -> set[str]:
-    return blamed(told(PUT, status, answer), PLACES)
+    return blamed(told(PUT, status, answer), PLACES)[0]
 
 
 @pytest.mark.parametrize("status", [200, 301, 401, 403, 405, 429, 500, 503, None])
@@ -56,5 +56,22 @@ def test_a_refusal_without_words_blames_what_its_status_speaks_of(status: int, p
 
 
 def test_where_nothing_likely_was_sent_all_share_the_blame() -> None:
-    assert blamed(told(PUT, 404), ["body.a", "query.b"]) == {"body.a", "query.b"}
-    assert blamed(told(PUT, 404), []) == set()
+    assert blamed(told(PUT, 404), ["body.a", "query.b"])[0] == {"body.a", "query.b"}
+    assert blamed(told(PUT, 404), [])[0] == set()
+
+
+def test_what_an_error_shows_of_the_request_names_nobody() -> None:
+    shown = {"copy_id": 7, "quantity": 1}
+    answer = {"detail": [{"loc": ["body"], "msg": "the shelf is full", "input": shown}], "request_body": shown}
+    assert blame(422, answer) == set(PLACES)
+    assert blame(422, {**answer, "field": "quantity"}) == {"body.quantity"}
+
+
+@pytest.mark.parametrize(
+    ("status", "answer", "sure"),
+    [(422, {"field": "quantity"}, 1.0), (404, None, 1.0), (422, None, 0.3), (409, {"field": "quantity"}, 0.3)],
+)
+def test_one_of_many_is_hardly_to_blame_and_a_conflict_is_about_the_state_of_things(
+    status: int, answer: Any, sure: float
+) -> None:
+    assert blamed(told(PUT, status, answer), PLACES)[1] == sure

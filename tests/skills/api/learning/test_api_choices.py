@@ -19,6 +19,7 @@ from tests.skills.api.small_service import (
 
 from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.explorer import Explorer, Learned
+from whet.skills.api.learning.company import Company
 from whet.skills.api.learning.dependencies import Dependencies, Edge
 from whet.skills.api.learning.drafting import Drafting, Made
 from whet.skills.api.learning.entities import Entities
@@ -173,7 +174,7 @@ class TestDependencies:
             dependencies.tell(Edge(one, "/orders", "id"), 0.0)
 
         assert dependencies.wanted(below, 0.5)
-        chosen = [dependencies.choose(below, {}, ())[0].field for _ in range(100)]  # type: ignore[index]
+        chosen = [dependencies.choose(below, {}, Company())[0].field for _ in range(100)]  # type: ignore[index]
         assert chosen.count("ref") > 60
         assert before > 0.5
 
@@ -186,13 +187,13 @@ class TestDependencies:
         )
         slot = Slot("GET /orders/{id}", "path.id", INTEGER, True)
         entities.take_in(told(operation(made, "POST /orders"), 201, {"id": "text"}))
-        assert dependencies.choose(slot, {}, ()) is None
+        assert dependencies.choose(slot, {}, Company()) is None
         entities.take_in(told(operation(made, "POST /orders"), 201, {"id": 5}))
-        chosen = dependencies.choose(slot, {}, ())
+        chosen = dependencies.choose(slot, {}, Company())
         assert chosen is not None
         assert chosen[1].fields["id"] == 5
         entities.end(told(operation(made, "DELETE /orders/{id}"), 204, path={"id": 5}))
-        assert dependencies.choose(slot, {}, ()) is None
+        assert dependencies.choose(slot, {}, Company()) is None
 
 
 FORUM = contract({
@@ -259,7 +260,7 @@ class TestSupply:
         entities.take_in(told(make, 201, {"id": 1}))
         entities.end(told(operation(FORUM, "DELETE /boards/{board_id}"), 204, path={"board_id": 1}))
         for _ in range(3):
-            supply.tell(make, ok=False)
+            supply.tell(told(make, 500))
         asked = [supply.maker(drafting.new(post)) for _ in range(40)]
         assert asked[0] is None
         assert make in asked  # not for ever

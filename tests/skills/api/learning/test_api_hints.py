@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 from tests.skills.api.small_service import Answer, Heard, contract, does, exploring, operation, record, served, told
 
+from whet.skills.api.exchange import Draft
 from whet.skills.api.learning.hints import Hints
+from whet.skills.api.values.slots import Slot
 
 CONTRACT = contract({"/accounts": {"post": does("201", "422", body=record(name={"type": "string"}))}})
 POST = operation(CONTRACT, "POST /accounts")
@@ -67,3 +69,45 @@ def test_an_undeclared_field_that_the_service_demands_is_soon_given() -> None:
 
     assert reached is not None
     assert explorer.drafting.worked[POST.id]
+
+
+PLACED = record(("size",), size={"type": "integer"}, name={"type": "string"}, colour={"type": "string"})
+
+
+@pytest.mark.parametrize(
+    ("said", "wanted"),
+    [
+        ("Names must be provided for all accounts.", {"name"}),
+        ("name is required", {"name"}),
+        ("colour.tone is missing", {"colour"}),
+        ("There is no such account; its name is unknown.", set()),
+        ("name " * 100 + "is required", set()),
+    ],
+)
+def test_an_optional_value_that_a_sentence_demands_is_wanted(said: str, wanted: set[str]) -> None:
+    hints = Hints(random.Random(0))
+    assert hints.listen(told(POST, 422, {"detail": said})) is bool(wanted)
+    assert not hints.listen(told(POST, 422, {"detail": said}))  # the second time it is no news
+    slots = [Slot(POST.id, f"body.{name}", {}, False) for name in ("name", "colour", "size")]
+    assert {slot.name for slot in slots for _ in range(20) if hints.wants(slot)} == wanted
+
+
+def test_a_value_that_the_service_knows_may_stand_in_a_field_it_asked_for() -> None:
+    hints = Hints(random.Random(0))
+    hints.listen(told(POST, 422, {"field": "owner"}, body={}))
+    given = [hints.heeded(Draft(POST, body={}), lambda _: "known").body for _ in range(40)]
+    assert {"owner": "known"} in given
+    assert any(one not in ({}, {"owner": "known"}) for one in given)
+
+
+def test_a_value_demanded_in_a_sentence_is_soon_given() -> None:
+    made = contract({"/accounts": {"post": does("201", "422", body=PLACED)}})
+
+    def demanding(heard: Heard) -> Answer:
+        if isinstance(heard.body, dict) and heard.body.get("name") and heard.body.get("colour"):
+            return 201, {"id": 1}
+        return 422, {"detail": "Names and colours must be provided."}
+
+    with served(demanding) as small, exploring(made, small) as explorer:
+        turns = explorer.turns()
+        assert any(next(turns).exchange.ok for _ in range(8))

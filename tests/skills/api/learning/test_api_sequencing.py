@@ -90,6 +90,26 @@ def test_what_was_kept_of_kinds_is_where_the_next_run_begins() -> None:
     assert tried.count("texts-3") > 3 * len(tried) / len(FAMILIES)
 
 
+def test_what_an_earlier_run_tried_comes_after_what_nobody_has_tried() -> None:
+    before = sequencing(0)
+    for operation in ALL:
+        for number in (*range(6), *range(6)):
+            saw(before, Step(operation, f"texts-{number}"), 201)
+    after = sequencing(1)
+    after.tried_before({**before.tried(), "GET /gone": {"texts-1": 1}, ALL[0].id: {"gone": 1, "texts-0": 9}})
+    assert after.tried()[ALL[0].id]["texts-0"] == 3  # nothing is given up for good
+    counts = Counter(step.kind for step in walked(after, 150, {}) if step.kind and step.kind.startswith("texts"))
+    fresh = counts["texts-6"] + counts["texts-7"]
+    assert fresh > sum(counts.values()) / 2  # two of eight
+
+
+def test_with_patience_a_refusal_counts_for_less() -> None:
+    hasty, patient = sequencing(reached=False), sequencing(reached=False)
+    hasty.tell(Step(ALL[0], None), 422, NOTHING)
+    patient.tell(Step(ALL[0], None), 422, NOTHING, patience=4.0)
+    assert patient.refusals(ALL[0]) == hasty.refusals(ALL[0]) / 4
+
+
 def test_what_has_no_place_is_not_chosen() -> None:
     made = sequencing()
     for operation in ALL:

@@ -1,41 +1,65 @@
 """Which slots a refusal is about: what its text names, else what its status speaks of."""
 
+import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from whet.skills.api.contract.model import Json
 from whet.skills.api.exchange import Exchange
 from whet.skills.api.names import is_identity, words
 
 _READ = 8_000
 _LONG = 6
 _FOR_CONFLICT = 0.3
+_FEW = 2  # places; one of more is hardly to blame where none is named
+_FOR_ONE_OF_MANY = 0.3
+_DEEPEST = 6
+# Where errors show what was sent: all of its names stand there, whichever is meant.
+_ECHOES = frozenset({"input", "request", "requestbody", "value", "rejectedvalue", "received", "instance", "payload"})
 # A refusal that says nothing about the values: who asks, how often.
 _NOT_ABOUT_VALUES = frozenset({401, 403, 405, 423, 429})
 _ABOUT = {404: "path.", 406: "header.", 409: "body", 412: "header.", 415: "body", 428: "header."}
 
 
-def weight(exchange: Exchange) -> float:
-    """A conflict is about the state of things as often as about a value."""
-    return _FOR_CONFLICT if exchange.response.status == 409 else 1.0
-
-
-def blamed(exchange: Exchange, places: Iterable[str]) -> set[str]:
-    """The places to hold responsible for a refusal (4xx); empty when it is about something else."""
+def blamed(exchange: Exchange, places: Iterable[str]) -> tuple[set[str], float]:
+    """The places to hold responsible for a refusal (4xx), none when it is about something else; and how surely."""
     status = exchange.response.status
     if status is None or not 400 <= status < 500 or status in _NOT_ABOUT_VALUES:
-        return set()
+        return set(), 0.0
+    sure = _FOR_CONFLICT if status == 409 else 1.0  # about the state of things as often as about a value
     known = list(places)
     named = _named(exchange.response.body, known)
     if named:
-        return named
-    likely = {place for place in known if place.startswith(_ABOUT.get(status, ""))}
-    return likely or set(known)
+        return named, sure
+    likely = {place for place in known if place.startswith(_ABOUT.get(status, ""))} or set(known)
+    return likely, sure if len(likely) <= _FEW else min(sure, _FOR_ONE_OF_MANY)
 
 
 def _named(body: bytes, places: list[str]) -> set[str]:
-    text = body[:_READ].decode("utf-8", "replace").lower()
+    text = _said(body[:_READ]).lower()
     names = {place: place.rpartition(".")[2] for place in places}
     return {place for place, name in names.items() if _mentions(text, name.lower()) or _speaks_of(text, name)}
+
+
+def _said(body: bytes) -> str:
+    """What an error says in its own words, as JSON where it is JSON."""
+    try:
+        return " ".join(_words(json.loads(body)))
+    except (ValueError, RecursionError):
+        return body.decode("utf-8", "replace")
+
+
+def _words(error: Json, depth: int = 0) -> Iterator[str]:
+    if isinstance(error, str):
+        yield f'"{error}"'
+    elif isinstance(error, list) and depth < _DEEPEST:
+        for one in error:
+            yield from _words(one, depth + 1)
+    elif isinstance(error, dict) and depth < _DEEPEST:
+        for name, one in error.items():
+            if name.lower().replace("_", "") not in _ECHOES:
+                yield f'"{name}"'
+                yield from _words(one, depth + 1)
 
 
 def _speaks_of(text: str, name: str) -> bool:

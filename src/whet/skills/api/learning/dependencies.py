@@ -5,11 +5,12 @@ slot is shared with the slots of the same path prefix, so that one success at /o
 """
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from whet.skills.api.contract.model import Json, Schema
 from whet.skills.api.learning.beliefs import Beliefs, Prior
+from whet.skills.api.learning.company import Company
 from whet.skills.api.learning.entities import Entities, Entity
 from whet.skills.api.learning.paths import noun, prefix_of, spoken
 from whet.skills.api.names import asked_for, likeness
@@ -19,6 +20,8 @@ MOST_CANDIDATES = 8
 YOUNGEST = 15
 _PRIOR_TRIES = 3.0
 _LEAST = 0.05
+_STRANGERS = 0.5  # of its chance, for an edge to things that have nothing to do with those in the request
+_CLEARLY = 0.25
 _BY_DEPTH = (1.0, 0.85, 0.4, 0.25)  # one level is often a mere wrapper ("data")
 
 
@@ -41,20 +44,19 @@ class Dependencies:
         self._counted: dict[tuple[str, str, str, str], tuple[int, int]] = {}
         self._candidates: dict[Slot, tuple[int, list[tuple[Edge, Prior]]]] = {}
 
-    def choose(self, slot: Slot, beside: Mapping[str, Json], used: Sequence[Entity]) -> tuple[Edge, Entity] | None:
+    def choose(self, slot: Slot, beside: Mapping[str, Json], company: Company) -> tuple[Edge, Entity] | None:
         """The most promising edge with a living thing behind it.
 
-        `beside` are path values already settled; a thing `used` in this request already is preferred, because a
-        user's name goes with the same user's password.
+        `beside` are path values already settled; a thing used in this request already is preferred, or one that goes
+        with it, because a user's name goes with the same user's password, and an order with its own customer.
         """
         drawn: list[tuple[float, Edge, list[Entity]]] = []
         fits, young = _fitting(slot.schema, beside), self._entities.youngest
         for edge, prior in self._known(slot):
             things = [one for one in young(edge.kind, YOUNGEST) if fits(one, edge.field)]
-            if used:
-                things = [one for one in things if one in used] or things
+            related = [one for one in things if company.welcomes(one)] if company else things
             if things:
-                drawn.append((self._draw(edge, prior), edge, things))
+                drawn.append((self._draw(edge, prior) * (1.0 if related else _STRANGERS), edge, related or things))
         if not drawn:
             return None
         _, edge, things = max(drawn, key=lambda one: one[0]) if self._learn else self._rng.choice(drawn)
@@ -68,6 +70,10 @@ class Dependencies:
         """The kinds whose things would fit this slot with at least this chance, best first."""
         likely = sorted(((self._mean(edge, prior), edge.kind) for edge, prior in self._known(slot)), reverse=True)
         return list(dict.fromkeys(kind for mean, kind in likely if mean >= sure))
+
+    def better(self, edge: Edge, sure: float) -> list[str]:
+        """The kinds whose things would fit the slot of this edge clearly better."""
+        return self.wanted(edge.slot, max(sure, self._belief(edge) + _CLEARLY))
 
     def trusted(self, edge: Edge) -> bool:
         """Whether values by this edge were accepted before, more often than not."""
@@ -89,6 +95,9 @@ class Dependencies:
             for edge, prior in known:
                 if _own(edge) in self._counted:
                     yield edge, self._mean(edge, prior), *self._counted[_own(edge)]
+
+    def _belief(self, edge: Edge) -> float:
+        return next((self._mean(known, prior) for known, prior in self._known(edge.slot) if known == edge), 0.0)
 
     def _draw(self, edge: Edge, prior: Prior) -> float:
         return self.own.draw(_own(edge), self.shared.lean(_shared(edge), prior))

@@ -59,6 +59,15 @@ class Drafting:
         """With every optional value: where a mutation may find its place."""
         return self._made(operation, self._body(operation, reached=True), None, reached=True, everything=True)
 
+    def with_parameters(self, base: Made) -> Made:
+        """The same request, with every optional parameter."""
+        more = self._made(base.draft.operation, None, None, reached=True, everything=True).draft
+        own = base.draft
+        query, headers, cookies = (
+            {**more.values(where), **own.values(where)} for where in ("query", "header", "cookie")
+        )  # fmt: skip
+        return replace(base, draft=replace(own, query=query, headers=headers, cookies=cookies))
+
     def recipes(self) -> dict[str, list[Made]]:
         """Requests that worked, in this run or in earlier ones."""
         return {**self.known, **{operation: list(made) for operation, made in self.worked.items()}}
@@ -108,16 +117,18 @@ class Drafting:
         def include(slot: Slot) -> bool:
             if recipe is not None:
                 return slot.place in recipe
-            return everything or (not plain and self._sources.include(slot, reached, refusals))
+            if everything or self.hints.wants(slot):
+                return True
+            return not plain and self._sources.include(slot, reached, refusals)
 
         draft, sources = self._values.draft_for(operation, body, include)
-        draft = self._heeded(draft, body)
+        draft = self._heeded(draft, body, self._recall)
         taken = {place: one for place, one in self._recall.taken.items() if sources.get(place) is Source.OBSERVED}
         return Made(draft, sources, taken)
 
-    def _heeded(self, draft: Draft, body: Body | None) -> Draft:
+    def _heeded(self, draft: Draft, body: Body | None, recall: Recall) -> Draft:
         """With what refusals asked for, as far as the contract allows it."""
-        fuller = self.hints.heeded(draft)
+        fuller = self.hints.heeded(draft, recall.observed)
         if body is None or fuller is draft:
             return draft
         return fuller if self._schemas.is_valid(body.schema, fuller.body, direction="request") else draft

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from whet.skills.api.learning.paths import spoken
-from whet.skills.api.names import cosine, is_identity, words
+from whet.skills.api.names import cosine, is_identity, owner, words
 
 Field = tuple[str, str]  # kind of thing, name of the field
 _NEAR = 0.45
@@ -52,5 +52,6 @@ class Fields:
         """An identity (`id`, `name`) is found by what it identifies."""
         own = words(name.rpartition(".")[2] or name)
         if own and is_identity(own[-1]):
-            return {*own[:-1], *(words(spoken(kind)) if len(own) == 1 else ())}
+            said = {*owner(name), *own[:-1]}
+            return said or set(words(spoken(kind)))
         return set(own)

@@ -1,24 +1,32 @@
 """What refusals ask for: fields that an error names and the request did not have.
 
 Contracts leave things out; services say so ("data.id: accounts must have an ID"). A named field that was not sent is
-given the next time, if the contract allows it.
+given the next time, if the contract allows it. Others say it in a sentence ("start_time.after_ is required", "Names
+must be provided"): an optional value whose name stands in one is no longer left out.
 """
 
 import json
 import random
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 from typing import Any
 
 from whet.skills.api.contract.model import Json
 from whet.skills.api.exchange import Draft, Exchange
+from whet.skills.api.names import words
 from whet.skills.api.values.realistic import realistic
+from whet.skills.api.values.slots import NOTHING, Absent, Slot
 
 _NAMING = frozenset({"name", "field", "param", "parameter", "property", "attribute", "path", "pointer", "loc", "key"})
 _PLACES = frozenset({"body", "query", "path", "header", "cookie", "data"})
 _FIELD = re.compile(r"[A-Za-z_][\w-]*")
+_DEMAND = re.compile(r"\b(required?s?|missing|must|provided?|needs?|needed|specify|specified|empty|blank)\b", re.I)
+_NAMED = re.compile(r"[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*")
 _MOST_FIELDS = 4  # per operation
+_MOST_NAMES = 100  # per operation, that stood in a demand
+_LONGEST = 300  # of a sentence; what is longer shows data, or a page
 _HEEDED = 0.7
 _DEEPEST = 6
 
@@ -29,18 +37,39 @@ class Hints:
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
         self.asked: dict[str, dict[Way, None]] = {}  # per operation: the way to a field of the body
+        self._said: dict[str, set[Way]] = {}  # per operation: names in sentences that demand something
 
-    def listen(self, exchange: Exchange) -> None:
-        """Take in what a refusal (4xx) names and the request lacks."""
+    def listen(self, exchange: Exchange) -> bool:
+        """Take in what a refusal (4xx) names and the request lacks; whether that was news."""
         status, body = exchange.response.status, exchange.draft.body
-        if status is None or not 400 <= status < 500 or not isinstance(body, dict):
-            return
-        asked = self.asked.setdefault(exchange.operation.id, {})
-        for way in _named(_parsed(exchange.response.body)):
+        if status is None or not 400 <= status < 500:
+            return False
+        error = _parsed(exchange.response.body)
+        before = self._known(exchange.operation.id)
+        if isinstance(body, dict):
+            self._ask(exchange.operation.id, body, error)
+        said = self._said.setdefault(exchange.operation.id, set())
+        said |= set(islice(_demanded(error), _MOST_NAMES - len(said)))
+        return self._known(exchange.operation.id) > before
+
+    def _known(self, operation: str) -> int:
+        return len(self.asked.get(operation, ())) + len(self._said.get(operation, ()))
+
+    def _ask(self, operation: str, body: Mapping[str, Json], error: Json) -> None:
+        asked = self.asked.setdefault(operation, {})
+        for way in _named(error):
             if len(asked) < _MOST_FIELDS and _lacks(body, way):
                 asked.setdefault(way)
 
-    def heeded(self, draft: Draft) -> Draft:
+    def wants(self, slot: Slot) -> bool:
+        """Whether a refusal demanded this optional value, or what lies in it; mostly heeded."""
+        said = self._said.get(slot.operation)
+        if not said or self._rng.random() > _HEEDED:
+            return False
+        way = _spoken(slot.place.replace("[]", "").removesuffix(".*").split(".")[1:])
+        return way[-1:] in said or any(one[: len(way)] == way for one in said)
+
+    def heeded(self, draft: Draft, observed: Callable[[Slot], Json | Absent]) -> Draft:
         """The draft with the fields its operation was asked for, most of the time."""
         asked = self.asked.get(draft.operation.id)
         if not asked or not isinstance(draft.body, dict) or self._rng.random() > _HEEDED:
@@ -48,14 +77,34 @@ class Hints:
         body: dict[str, Any] = draft.body
         for way in asked:
             if _lacks(body, way):
-                body = _with(body, way, self._value(draft, way[-1]))
+                body = _with(body, way, self._value(draft, way, observed))
         return replace(draft, body=body)
 
-    def _value(self, draft: Draft, name: str) -> Json:
-        """A name that the path has too means the same thing there; any other is given a likely text."""
-        if name in draft.path and self._rng.random() < _HEEDED:
-            return draft.path[name]
-        return realistic(name, "string", {}, self._rng)
+    def _value(self, draft: Draft, way: Way, observed: Callable[[Slot], Json | Absent]) -> Json:
+        """A name that the path has too means the same thing there; any other is known to the service, or made up."""
+        if way[-1] in draft.path and self._rng.random() < _HEEDED:
+            return draft.path[way[-1]]
+        known = (
+            observed(Slot(draft.operation.id, ".".join(("body", *way)), {}, True))
+            if self._rng.random() < 0.5
+            else NOTHING
+        )
+        return realistic(way[-1], "string", {}, self._rng) if known is NOTHING else known
+
+
+def _demanded(error: Json, depth: int = 0) -> Iterator[Way]:
+    """Every name in a sentence that demands something, word by word and with what it is a part of."""
+    if isinstance(error, str) and len(error) <= _LONGEST and _DEMAND.search(error):
+        for name in _NAMED.findall(error):
+            yield _spoken(name.split("."))
+    elif isinstance(error, list | dict) and depth <= _DEEPEST:
+        for one in error.values() if isinstance(error, dict) else error:
+            yield from _demanded(one, depth + 1)
+
+
+def _spoken(names: list[str]) -> Way:
+    """As people write it: "Names" means `name`."""
+    return tuple(" ".join(words(name)) for name in names)
 
 
 def _parsed(body: bytes) -> Json:

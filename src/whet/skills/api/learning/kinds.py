@@ -11,6 +11,7 @@ import numpy as np
 
 MOST_STATUSES = 40
 _FAMILY_TRIES = 3.0  # a family, and all other methods, count for so many tries of a kind
+_UNTRIED = 0.33  # of that, while nobody has tried the kind itself: it may be another than its family
 _OTHER_METHODS_TRIES = 4.0
 _EVERY_STATUS = 0.05  # of a try: anything may be answered
 _DRAWN_FOR = 8  # turns: draws are dear, and beliefs change little between two turns
@@ -101,7 +102,8 @@ class Kinds:
         """Chances of each answer, drawn for each method and kind (Dirichlet by gammas)."""
         counts = self.counts[..., : max(1, min(len(self._statuses), MOST_STATUSES))]  # the others have none
         total = counts.sum(axis=0)
-        families = _scaled(self._member @ total, _FAMILY_TRIES)[self._family]
+        untried = total.sum(axis=-1, keepdims=True) == 0
+        families = _scaled(self._member @ total, _FAMILY_TRIES)[self._family] * np.where(untried, _UNTRIED, 1.0)
         others = _scaled(total - counts, _OTHER_METHODS_TRIES)
         prior = _EVERY_STATUS * (self._worth[: counts.shape[-1]] > 0)
         drawn = self._rng.standard_gamma(counts + others + families + prior + 1e-6)

@@ -3,12 +3,13 @@
 from dataclasses import dataclass
 
 from whet.skills.api.exchange import Exchange
-from whet.skills.api.learning.blame import blamed, weight
+from whet.skills.api.learning.blame import blamed
 from whet.skills.api.learning.dependencies import Dependencies
 from whet.skills.api.learning.drafting import Drafting, Made
 from whet.skills.api.learning.entities import Entities
 from whet.skills.api.learning.mutating import Mutating
 from whet.skills.api.learning.novelty import News
+from whet.skills.api.learning.readiness import Readiness
 from whet.skills.api.learning.recall import Taken
 from whet.skills.api.learning.sequencing import Sequencing, Step
 from whet.skills.api.learning.sources import Sources
@@ -16,6 +17,8 @@ from whet.skills.api.learning.supply import Supply
 from whet.skills.api.mutations.places import Place
 
 _GONE = frozenset({404, 410})
+_TAUGHT = 4.0
+_MOST_WAITING = 4
 _BACK = 0.3  # of what a request brought, to those that made what it was built on
 
 
@@ -28,41 +31,49 @@ class Lessons:
     sources: Sources
     dependencies: Dependencies
     entities: Entities
+    readiness: Readiness
 
     def learn(self, step: Step, place: Place, made: Made, exchange: Exchange, news: News) -> None:
         """`place` is what a mutation changed."""
-        self.sequencing.tell(step, exchange.response.status, news)
+        self.sequencing.tell(step, exchange.response.status, news, self._patience(step, exchange))
         self.sequencing.saw(step.operation.id, exchange.response.status)
         for taken in made.taken.values():
             self.sequencing.credit(taken.entity.made_by, _BACK * news.worth / len(made.taken))
         if step.kind is None:
-            self.supply.tell(step.operation, exchange.ok)
-            self.drafting.hints.listen(exchange)
+            self.supply.tell(exchange)
             self._values(made, exchange)
             self.drafting.remember(made, exchange.ok)
         else:
             self.mutating.tell(step.kind, place, news.worth)
 
+    def _patience(self, step: Step, exchange: Exchange) -> float:
+        """More with what others wait for, and where a refusal said what is missing."""
+        if step.kind is not None or exchange.ok:
+            return 1.0
+        taught = _TAUGHT if self.drafting.hints.listen(exchange) else 1.0
+        return taught * (1 + min(_MOST_WAITING, self.readiness.opens(step.operation, self.sequencing)))
+
     def things(self, made: Made, exchange: Exchange) -> None:
         """Only whether the things it was built on are still there."""
         for taken in made.taken.values():
-            self._taken(taken, exchange, guilty=False)
+            self._taken(taken, exchange, guilt=0.0)
 
     def _values(self, made: Made, exchange: Exchange) -> None:
         """All values share in a success; a refusal counts against those it is about."""
-        guilty = made.sources if exchange.ok else {p: made.sources[p] for p in blamed(exchange, made.sources)}
-        self.sources.tell(exchange.operation.id, guilty, float(exchange.ok), weight(exchange))
+        places, sure = (set(made.sources), 1.0) if exchange.ok else blamed(exchange, made.sources)
+        guilty = {place: made.sources[place] for place in places}
+        self.sources.tell(exchange.operation.id, guilty, float(exchange.ok), sure)
         if exchange.ok or any(where.startswith("path.") for where in guilty):
             known = any(where.startswith("path.") for where in made.taken)
             self.sources.tell_path(exchange.operation.id, known, float(exchange.ok))
         for where, taken in made.taken.items():
-            self._taken(taken, exchange, where in guilty)
+            self._taken(taken, exchange, sure if where in guilty else 0.0)
 
-    def _taken(self, taken: Taken, exchange: Exchange, guilty: bool) -> None:
+    def _taken(self, taken: Taken, exchange: Exchange, guilt: float) -> None:
         if exchange.ok:
             self.entities.found(taken.entity)
         elif exchange.response.status in _GONE and (taken.edge is None or self.dependencies.trusted(taken.edge)):
             self.entities.not_found(taken.entity)
             return  # the way was right before: it is the thing that is gone
-        if guilty and taken.edge is not None:
-            self.dependencies.tell(taken.edge, float(exchange.ok), weight(exchange))
+        if guilt and taken.edge is not None:
+            self.dependencies.tell(taken.edge, float(exchange.ok), guilt)

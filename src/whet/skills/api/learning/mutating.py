@@ -1,6 +1,11 @@
-"""Mutated requests: one thing changed in a request that works, at the place where that kind paid before."""
+"""Mutated requests: one thing changed in a request that works, at the place where that kind paid before.
+
+What changes one value is a kind of its own for each part of a request ("nul-character@body"): a service answers the
+same text in the path, in a header and in the body with different statuses.
+"""
 
 import random
+from collections.abc import Sequence
 from dataclasses import replace
 
 from whet.skills.api.contract.model import Operation
@@ -9,11 +14,12 @@ from whet.skills.api.learning.beliefs import Beliefs
 from whet.skills.api.learning.drafting import Drafting, Made
 from whet.skills.api.learning.entities import Entities
 from whet.skills.api.learning.paths import collection_of, prefixes
-from whet.skills.api.mutations.bank import Bank
+from whet.skills.api.mutations.bank import Bank, Mutation
 from whet.skills.api.mutations.places import REQUEST, Place
 
 REPLAYED = "replayed"  # the very request that worked, once more: what is unique must be refused
 GONE = "gone-id"  # the path of something that was deleted
+_PARTS = ("path", "query", "header", "body")
 _PLACE_PRIOR = (1.0, 2.0)
 _COMPARED = 12
 _FULLER = 0.15  # of mutations start from a request with every optional value, which may not work by itself
@@ -32,11 +38,19 @@ class Mutating:
     @property
     def kinds(self) -> dict[str, str]:
         """Every kind with its family: kinds of one family mostly pay or fail together."""
-        return {one.name: one.family for one in self._bank.mutations} | {REPLAYED: "sequence", GONE: "sequence"}
+        parts = {
+            f"{one.name}@{part}": f"{one.family}@{part}"
+            for one in self._bank.mutations
+            if one.rule.sited
+            for part in _PARTS
+        }
+        whole = {one.name: one.family for one in self._bank.mutations if not one.rule.sited}
+        return parts | whole | {REPLAYED: "sequence", GONE: "sequence"}
 
     def possible(self, draft: Draft) -> list[str]:
         """The kinds that have a place in such a request."""
-        return [mutation.name for mutation, _ in self._bank.possible(draft)] + [REPLAYED, GONE]
+        found = {_kind(mutation, place): None for mutation, places in self._bank.possible(draft) for place in places}
+        return [*found, REPLAYED, GONE]
 
     def make(self, operation: Operation, kind: str) -> tuple[Made, Place] | None:
         """The request and the place that was changed; None when this kind has no place in the operation."""
@@ -47,20 +61,26 @@ class Mutating:
             return self._gone(base)
         if self._rng.random() < _FULLER:
             return self._mutated(kind, self._drafting.full(operation))
-        return self._mutated(kind, base) or self._mutated(kind, self._drafting.full(operation))
+        return self._mutated(kind, base) or self._mutated(kind, self._fuller(kind, base))
+
+    def _fuller(self, kind: str, base: Made) -> Made:
+        """With every optional value of the part that is to be changed: a body is dear to make."""
+        if kind.endswith(("@query", "@header")):
+            return self._drafting.with_parameters(base)
+        return self._drafting.full(base.draft.operation)
 
     def _mutated(self, kind: str, base: Made) -> tuple[Made, Place] | None:
-        mutation = self._bank.named(kind)
-        places = mutation.applies(base.draft) if mutation else ()
+        mutation = self._bank.named(kind.partition("@")[0])
+        places = [one for one in mutation.applies(base.draft) if _kind(mutation, one) == kind] if mutation else []
         if mutation is None or not places:
             return None
         place = self._place(kind, places)
-        return replace(base, draft=mutation.apply(base.draft, place, self._rng)), place
+        return replace(base, draft=replace(mutation.apply(base.draft, place, self._rng), mutation=kind)), place
 
     def tell(self, kind: str, place: Place, worth: float) -> None:
         self.places.tell((kind, place.name or place.where), worth)
 
-    def _place(self, kind: str, places: tuple[Place, ...]) -> Place:
+    def _place(self, kind: str, places: Sequence[Place]) -> Place:
         if not self._learn or len(places) == 1:
             return self._rng.choice(places)
         some = places if len(places) <= _COMPARED else self._rng.sample(places, _COMPARED)
@@ -87,3 +107,8 @@ class Mutating:
             if named and named[-1][1] in found and entity.kind == collection_of(named[-1][0]):
                 return {**draft.path, **found}
         return None
+
+
+def _kind(mutation: Mutation, place: Place) -> str:
+    part = "header" if place.where == "cookie" else place.where
+    return f"{mutation.name}@{part}" if mutation.rule.sited else mutation.name

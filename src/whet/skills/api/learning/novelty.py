@@ -49,6 +49,17 @@ class Novelty:
         error = signature is not None and _added(self._errors.setdefault(key, set()), signature)
         return News(fault, status, shape, error)
 
+    def statuses(self) -> dict[str, list[int]]:
+        """What each operation answered, in this run and before: for the next run."""
+        found: dict[str, list[int]] = {}
+        for operation, status in sorted((one, status) for one, status in self._pairs if status is not None):
+            found.setdefault(operation, []).append(status)
+        return found
+
+    def known(self, operation: str, status: int) -> None:
+        """An earlier run saw it: no news."""
+        self._pairs.add((operation, status))
+
     def _new_causes(self, operation: str, causes: tuple[str, ...]) -> bool:
         new = {(operation, cause) for cause in causes} - self._causes
         self._causes |= new

@@ -3,6 +3,8 @@
 import re
 from functools import lru_cache
 
+from whet.skills.api.names import says_how
+
 _PARAMETER = re.compile(r"\{([^}/]*)\}")
 
 
@@ -30,7 +32,7 @@ def collection_of(path: str) -> str:
 def noun(path: str) -> str:
     """The last word of a path that is not a parameter: what the thing there is called."""
     named = [part for part in path.split("/") if part and not part.startswith("{")]
-    return named[-1] if named else ""
+    return next((part for part in reversed(named) if not says_how(part)), named[-1] if named else "")
 
 
 @lru_cache(maxsize=20_000)

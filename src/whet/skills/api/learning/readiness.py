@@ -18,6 +18,11 @@ class Readiness:
         self._entities, self._dependencies = entities, dependencies
         self._promises: dict[Slot, tuple[int, bool]] = {}
         self._needs = {operation.id: _needed(operation) for operation in operations}
+        self._waiting: dict[str, list[Operation]] = {}  # by the kind of thing they need
+        for operation in operations:
+            need = self._needs[operation.id]
+            if need is not None:
+                self._waiting.setdefault(need[0], []).append(operation)
         self._users = {one.id: _users(one, operations) for one in operations if one.method == "DELETE"}
 
     def ready(self, operation: Operation) -> bool:
@@ -26,6 +31,13 @@ class Readiness:
             return True
         kind, slot = need
         return self._entities.lives(kind) or self._promising(slot)
+
+    def opens(self, operation: Operation, sequencing: Sequencing) -> int:
+        """How many operations that never worked need what this one makes."""
+        if operation.method not in {"POST", "PUT"}:
+            return 0
+        waiting = self._waiting.get(collection_of(operation.path), ())
+        return sum(one is not operation and not sequencing.worked(one) for one in waiting)
 
     def _promising(self, slot: Slot) -> bool:
         """Asked at every turn of every operation, so remembered until new fields are met."""

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from whet.skills.api.contract.model import Json, Operation
+from whet.skills.api.learning.company import Company
 from whet.skills.api.learning.dependencies import Dependencies, Edge
 from whet.skills.api.learning.entities import Entity
 from whet.skills.api.learning.paths import prefix_of, prefixes
@@ -25,7 +26,7 @@ class Recall:
         self._operation = operation
         self._dependencies = dependencies
         self._settled: dict[str, tuple[Json, Entity]] = {}  # by path prefix
-        self._used: list[Entity] = []
+        self._company = Company()
         self.taken: dict[str, Taken] = {}
 
     def observed(self, slot: Slot) -> Json | Absent:
@@ -62,9 +63,9 @@ class Recall:
 
     def _chosen(self, slot: Slot) -> Taken | None:
         beside = {prefix: value for prefix, (value, _) in self._settled.items()} if slot.where == "path" else {}
-        chosen = self._dependencies.choose(slot, beside, self._used)
+        chosen = self._dependencies.choose(slot, beside, self._company)
         if chosen is None:
             return None
         edge, entity = chosen
-        self._used.append(entity)
+        self._company.join(entity)
         return Taken(entity.fields[edge.field], edge, entity)

@@ -23,6 +23,7 @@ _AGAIN_PRIOR = (0.5, 15.0)  # one more valid request to an operation that alread
 _OWN_PRIOR = (1.0, 1.0)
 _MISS = 0.25  # a mutation that brought nothing speaks more against its kind than against the operation
 _TRIED_AGAIN = 0.5  # of its worth, each time the same kind was tried on the same operation
+_MOST_KEPT_TRIES = 3  # of those in earlier runs: nothing is given up for good
 _WAITING = 0.02
 _NEVER_TRIED = 0.6
 _NOT_READY = 0.12  # a request whose parent does not exist mostly tells what a wrong id tells
@@ -57,6 +58,7 @@ class Sequencing:
         self.again_tries, self.again_news, self.credited = np.zeros(count), np.zeros(count), np.zeros(count)
         self.mutated_news, self.mutated_tries = np.zeros(count), np.zeros(count)
         self._weight = np.ones((count, len(self.kinds.names)))  # 0 where a kind has no place
+        self._tried = np.zeros_like(self._weight, dtype=int)
         self._unseen, self._seen = np.ones((count, MOST_STATUSES)), 0
 
     def next(self, ready: Asked, waits: Asked) -> Step:
@@ -77,8 +79,8 @@ class Sequencing:
             self._seen += int(self._unseen[at, column])
             self._unseen[at, column] = 0.0
 
-    def tell(self, step: Step, status: int | None, news: News) -> None:
-        """What came of a step; before `saw` of the same answer."""
+    def tell(self, step: Step, status: int | None, news: News, patience: float = 1.0) -> None:
+        """What came of a step; before `saw` of the same answer. With patience, a refusal counts for less."""
         at, worth, ok = self._place[step.operation.id], news.worth, status is not None and 200 <= status < 300
         if step.kind is not None:
             before = not self._unseen[at, self.kinds.column(status)]
@@ -90,12 +92,29 @@ class Sequencing:
             self.again_news[at] += worth
         self.reached[at] += ok
         if not ok:  # a request whose parent was not there says little about one whose parent is
-            self.refused[at] += 1.0 if self._ready[at] else _UNREADY_REFUSAL
+            self.refused[at] += (1.0 if self._ready[at] else _UNREADY_REFUSAL) / patience
 
     def _tell_mutated(self, at: int, kind: int, worth: float) -> None:
         self.mutated_tries[at] += 1
         self.mutated_news[at] += worth
         self._weight[at, kind] *= _TRIED_AGAIN
+        self._tried[at, kind] += 1
+
+    def tried(self) -> dict[str, dict[str, int]]:
+        """How often each kind was tried on each operation, in this run and before: for the next run."""
+        rows = zip(self.operations, self._tried, strict=True)
+        return {
+            one.id: {self.kinds.names[at]: int(row[at]) for at in np.flatnonzero(row)} for one, row in rows if row.any()
+        }
+
+    def tried_before(self, tried: Mapping[str, Mapping[str, int]]) -> None:
+        """What an earlier run tried comes after what nobody has tried."""
+        for operation, kinds in tried.items():
+            for kind, times in kinds.items():
+                if operation in self._place and kind in self.kinds.place:
+                    place = self._place[operation], self.kinds.place[kind]
+                    self._tried[place] = min(times, _MOST_KEPT_TRIES)
+                    self._weight[place] *= _TRIED_AGAIN ** self._tried[place]
 
     def credit(self, operation_id: str, worth: float) -> None:
         """A share of what a later request brought, to the operation that made what it needed."""

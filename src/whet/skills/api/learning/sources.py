@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 
 from whet.skills.api.learning.beliefs import Beliefs, Prior
 from whet.skills.api.learning.dependencies import Dependencies
+from whet.skills.api.names import words
 from whet.skills.api.values.slots import Slot, Source
 
 _PRIORS: dict[Source, Prior] = {
@@ -14,6 +15,8 @@ _PRIORS: dict[Source, Prior] = {
     Source.BOUNDARY: (0.7, 1.5),
 }
 _OBSERVED_TRIES = 4.0
+_REFERENCE_TRIES = 10.0  # what names another thing has to name one that is there
+_MADE_UP_REFERENCE: Prior = (0.3, 2.0)
 _PREFERENCE = 12.0  # successes that a preferred source is taken to have had: it gives way to what is seen
 _KNOWN_PATH: Prior = (9.0, 1.0)  # an id the service gave is nearly always better than one made up
 _MADE_UP_PATH: Prior = (0.5, 2.0)
@@ -91,14 +94,21 @@ class Sources:
 
     def _prior(self, slot: Slot, source: Source) -> Prior:
         if source is not Source.OBSERVED:
-            return _PRIORS[source]
+            return _MADE_UP_REFERENCE if _refers(slot) else _PRIORS[source]
         promise = min(0.95, max(0.05, self._dependencies.promise(slot)))
-        return promise * _OBSERVED_TRIES, (1 - promise) * _OBSERVED_TRIES
+        tries = _REFERENCE_TRIES if _refers(slot) else _OBSERVED_TRIES
+        return promise * tries, (1 - promise) * tries
 
 
 def _namesake(place: str) -> tuple[str, str]:
     """A header that breaks one operation mostly breaks the others too."""
     return place.partition(".")[0], place.rpartition(".")[2]
+
+
+def _refers(slot: Slot) -> bool:
+    """`customer_id`, in a body or a query."""
+    parts = words(slot.name)
+    return len(parts) > 1 and parts[-1] in {"id", "uuid"} and slot.where in {"body", "query"}
 
 
 def kind_of(slot: Slot) -> str:

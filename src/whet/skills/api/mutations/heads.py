@@ -48,6 +48,15 @@ def _credentials(how: Literal["none", "wrong"], said: str) -> Rule:
     return Rule(f"{how}-credentials" if how == "wrong" else "no-credentials", _secured, change)
 
 
+def _open(sites: Sites) -> list[Place]:
+    return [REQUEST] if not sites.operation.security and sites.draft.credentials == "given" else []
+
+
+def _as_a_stranger(sites: Sites, _place: Place, _: random.Random) -> Draft:
+    """Contracts often say nothing of who may ask, and services know all the same."""
+    return replace(sites.draft, credentials="wrong")
+
+
 _ODD: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Accept", (";;q=x", "*", "application/json;q=nan", "/", ",", "a/b/c")),
     ("Accept-Language", ("xx-YY-zz;q=9", ";", "*;q=", "日本")),
@@ -69,6 +78,7 @@ def _odd(rng: random.Random) -> Headers:
 HEADS = (
     _credentials("none", "none are sent"),
     _credentials("wrong", "wrong ones are sent"),
+    Rule("as-a-stranger", _open, _as_a_stranger, fair=True),
     with_headers("unsupported-accept", _header("Accept", "application/vnd.whet+cbor", "image/x-whet"), _anything),
     with_headers("stale-if-match", _header("If-Match", '"whet-stale"', 'W/"1"', '"0"', '"1"'), _anything),
     with_headers("odd-if-match", _header("If-Match", "unquoted", '"', "*, *", "\x80", '"a" "b"', ""), _anything),

@@ -16,12 +16,14 @@ NewValue = Callable[[Site, random.Random], Json]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`fair` changes never break the contract by themselves, or in a way that services rightly forgive."""
+    """`fair` changes never break the contract by themselves, or in a way that services rightly forgive. `sited` ones
+    change one value, wherever it stands."""
 
     name: str
     places: Callable[[Sites], Iterable[Place]]
     change: Callable[[Sites, Place, random.Random], Draft]
     fair: bool = False
+    sited: bool = False
 
 
 def at_sites(name: str, fits: Fits, new: NewValue, *, fair: bool = False) -> Rule:
@@ -31,6 +33,7 @@ def at_sites(name: str, fits: Fits, new: NewValue, *, fair: bool = False) -> Rul
         lambda sites: [site.place for site in sites.every if fits(site)],
         lambda sites, place, rng: put(sites.draft, place, new(sites.by_place[place], rng)),
         fair,
+        sited=True,
     )
 
 
