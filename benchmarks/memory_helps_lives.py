@@ -1,8 +1,9 @@
 """Lives in worlds that are remembered, and lives that are reminded of them, for `memory_helps.py`."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from whet.core.ports import Choice
 from whet.core.records import Action, State, now
 from whet.fleet.recalling import Recalling
 from whet.improvement.lives import Course, Life, live
-from whet.improvement.spots import Spot
+from whet.improvement.spots import Spot, spots
 from whet.improvement.world import World
 from whet.memory.embedding import HashedEmbedder
 from whet.memory.remembering_cues import state_cue
@@ -22,19 +23,23 @@ from whet.policies.hierarchy import Hierarchy
 from whet.policies.in_process import InProcessTables
 from whet.policies.learner import QLearner
 from whet.policies.tabular import TabularPolicy, Thompson
+from whet.rewards import profile
 from whet.store.sql_store import SqlStore
 
-PER_ACTION = 8  # as [tool.whet.memory] has it
+T = TypeVar("T")
+PER_ACTION = 16  # as [tool.whet.memory] has it
 
 
 class Lived:
     """One decision of an earlier life, as it will be remembered."""
 
-    def __init__(self, key: str, agent: str, state: State, action: str, reward: float) -> None:
-        self.key, self.agent, self.state, self.action, self.reward = key, agent, state, action, reward
+    def __init__(self, world: World, key: str, state: State, action: str, reward: float) -> None:
+        self.project, self.agent = world.project, world.agent
+        self.key, self.state, self.action, self.reward = f"{world.name} {key}", state, action, reward
 
-    def memory(self, project: str, age: timedelta) -> Memory:
+    def memory(self, project: str, age: timedelta, origin: str | None) -> Memory:
         """As `Remembering` writes it and an import brings it: without a place in this store's stream."""
+        about = {"action": self.action, "reward": self.reward, "state_key": self.state.key()}
         return Memory(
             project=project,
             kind=Kind.EPISODIC,
@@ -44,7 +49,7 @@ class Lived:
             text=f"{self.agent} chose {self.action}. Reward {self.reward:+.2f}.",
             cue=fitting(state_cue(self.agent, self.state.model_dump(mode="json"))),
             subjects=(f"state:{self.state.key()}",),
-            about={"action": self.action, "reward": self.reward, "state_key": self.state.key()},
+            about=about if origin is None else about | {"origin": origin},
             at=now() - age,
         )
 
@@ -62,16 +67,40 @@ def remembered(world: World, there: Sequence[Spot], decisions: int, seed: int) -
         reward = float(rng.choice(spot.credits[action]))
         kind = next(each.kind for each in spot.allowed if each.name == action)
         tables.learn(learner.lesson_at(spot.place, action, kind, reward, rates.learning, averaged=True))
-        lived.append(Lived(f"{world.name} {seed} {number}", world.agent, spot.state, action, reward))
+        lived.append(Lived(world, f"{seed} {number}", spot.state, action, reward))
     return lived
+
+
+_made: dict[Any, Any] = {}  # what several comparisons need
+
+
+def _once(what: tuple[Any, ...], world: World, make: Callable[[], T]) -> T:
+    place = (*what, world.name, *(context.label for context in world.contexts))
+    if place not in _made:
+        _made[place] = make()
+    return cast(T, _made[place])
+
+
+def spots_of(world: World) -> list[Spot]:
+    return _once(("spots",), world, lambda: spots(world, profile("multi-objective"), {}))
+
+
+def lived_in(world: World, decisions: int, seed: int) -> list[Lived]:
+    return _once(("lived", decisions, seed), world, lambda: remembered(world, spots_of(world), decisions, seed))
+
+
+def without_memory(world: World, decisions: int, seed: int) -> Life:
+    course = Course(decisions=decisions)
+    return _once(("life", decisions, seed), world, lambda: live("thompson", world, spots_of(world), course, seed))
 
 
 class Remembered:
     """The memories of one earlier life, in the store, under a project of their own."""
 
-    def __init__(self, store: SqlStore, project: str, lived: Sequence[Lived], age: timedelta) -> None:
+    def __init__(self, store: SqlStore, project: str, lived: Sequence[Lived], age: timedelta, here: str) -> None:
+        """`here`: the project it is now; what was lived in others was imported from them."""
         embedder = HashedEmbedder()
-        memories = [each.memory(project, age) for each in lived]
+        memories = [each.memory(project, age, None if each.project == here else each.project) for each in lived]
         store.memories.keep(memories, embedder.name, embedder.embed([memory.found_by() for memory in memories]))
         recall = Retrieval(store.memories, embedder)
         self._recalling = Recalling(store, project, lambda: recall, lambda: embedder, PER_ACTION)

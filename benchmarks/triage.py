@@ -57,8 +57,10 @@ def _judged(work: Path, name: str, folder: Path, with_model: bool) -> dict[str, 
         "failures": len(recording.cases),
         "queries": len(recording.queries()),
         "measured_lines": sum(case.diverged is not None for case in recording.cases),
-        "ceiling_by_text": ceiling(recording, lines=False),
+        "measured_turns": sum(case.turned is not None for case in recording.cases),
+        "ceiling_by_text": ceiling(recording),
         "ceiling_by_lines": ceiling(recording, lines=True),
+        "ceiling_by_turns": ceiling(recording, lines=True, turns=True),
         "methods": {},
     }
     for label, method in methods.items():
@@ -75,9 +77,10 @@ def _methods(recording: Recording, kept: Path, folder: Path, with_model: bool) -
         "cosine, hashed": Cosine(texts, embedder("hashed"), kept),
         **({"cosine, MiniLM": Cosine(texts, embedder("minilm"), kept)} if with_model else {}),
         "BM25, message only": Bm25([case.message for case in recording.cases]),
-        "Whet, text": Whet(recording, folder, covered=False, lines=False),
-        "Whet, text and map": Whet(recording, folder, covered=True, lines=False),
-        "Whet": Whet(recording, folder, covered=True, lines=True),
+        "Whet, text": Whet(recording, folder),
+        "Whet, text and lines": Whet(recording, folder, covered=True, lines=True),
+        "Whet, text and turns": Whet(recording, folder, turns=True),
+        "Whet": Whet(recording, folder, covered=True, lines=True, turns=True),
     }
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from whet.memory.failures_lines import Bodies, diverged
+from whet.memory.failures_turning import Turn, measured
 from whet.tools.source import functions
 
 FIRST = 5
@@ -26,6 +27,7 @@ class Case(NamedTuple):
     text: str  # as pytest prints it
     message: str  # the exception's own
     diverged: frozenset[str] | None
+    turned: Turn | None = None
 
 
 class Recording(NamedTuple):
@@ -62,9 +64,8 @@ def load(work: Path, project: str) -> Recording:
     }
     covered = {test: _functions(executed, names) for test, executed in green.items()}
     recorded = _lines(folder / "recorded.jsonl")
-    traces = {
-        (one["number"], test): trace for one in _lines(folder / "traced.jsonl") for test, trace in one["traces"].items()
-    }
+    traces = _by_failure(folder / "traced.jsonl", "traces")
+    turns = _by_failure(folder / "turned.jsonl", "turns")
     cases = [
         Case(
             one["number"],
@@ -73,11 +74,16 @@ def load(work: Path, project: str) -> Recording:
             _OF_THE_RUN.sub("0", failure["text"]),
             _OF_THE_RUN.sub("0", failure["message"]),
             _diverged(green.get(failure["test"], {}), traces.get((one["number"], failure["test"])), bodies),
+            measured(turns.get((one["number"], failure["test"]))),
         )
         for one in recorded
         for failure in one["failures"] or ()
     ]
     return Recording(project, tuple(cases), covered, len(recorded))
+
+
+def _by_failure(path: Path, what: str) -> dict[tuple[int, str], Any]:
+    return {(one["number"], test): told for one in _lines(path) for test, told in one[what].items()}
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:

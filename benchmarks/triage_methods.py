@@ -14,8 +14,9 @@ import numpy.typing as npt
 from benchmarks.triage_cases import Case, Recording
 
 from whet.core.memories import Embedder, Kind, Memory
+from whet.memory import failures_turning
 from whet.memory.embedding import embedder
-from whet.memory.failures import remembered_failure
+from whet.memory.failures import Turn, remembered_failure
 from whet.memory.failures_lines import told
 from whet.memory.failures_triage import Triage
 from whet.memory.remembering_texts import fitting, subjects
@@ -78,9 +79,11 @@ class Cosine:
 class Whet:
     """As it is used: a real store that holds all failures, asked about each."""
 
-    def __init__(self, recording: Recording, folder: Path, *, covered: bool, lines: bool) -> None:
-        self._cases, self._project, self._lines = recording.cases, recording.project, lines
-        store = open_store(f"sqlite:///{folder / f'{recording.project}-{covered}-{lines}.db'}")
+    def __init__(
+        self, recording: Recording, folder: Path, *, covered: bool = False, lines: bool = False, turns: bool = False
+    ) -> None:
+        self._cases, self._project, self._lines, self._turns = recording.cases, recording.project, lines, turns
+        store = open_store(f"sqlite:///{folder / f'{recording.project}-{covered}-{lines}-{turns}.db'}")
         model = embedder("hashed")
         memories = [self._memory(index, case) for index, case in enumerate(recording.cases)]
         store.memories.keep(memories, model.name, model.embed([memory.found_by() for memory in memories]))
@@ -89,16 +92,21 @@ class Whet:
 
     def first(self, query: int, count: int) -> list[int]:
         case = self._cases[query]
-        found = self._triage.same_cause(self._project, case.test, case.text, self._diverged(case), limit=count + 1)
+        found = self._triage.same_cause(
+            self._project, case.test, case.text, self._diverged(case), self._turned(case), limit=count + 1
+        )
         return [index for one in found if (index := self._index[one.memory.id]) != query][:count]
 
     def _diverged(self, case: Case) -> frozenset[str] | None:
         return case.diverged if self._lines else None
 
+    def _turned(self, case: Case) -> Turn | None:
+        return case.turned if self._turns else None
+
     def _memory(self, index: int, case: Case) -> Memory:
         """Each failure is a memory of its own, named by a number that says nothing of its mutant."""
-        lines = self._diverged(case)
-        kept = remembered_failure(case.test, case.text, lines)
+        lines, turned = self._diverged(case), self._turned(case)
+        kept = remembered_failure(case.test, case.text, lines, turned)
         return Memory(
             project=self._project,
             kind=Kind.EPISODIC,
@@ -107,7 +115,9 @@ class Whet:
             text=fitting(case.text),
             cue=fitting(kept.cue),
             subjects=subjects(*kept.subjects),
-            about={"test": case.test} | ({} if lines is None else {"lines": told(lines)}),
+            about={"test": case.test}
+            | ({} if lines is None else {"lines": told(lines)})
+            | ({} if turned is None else {"turned": failures_turning.told(turned)}),
             at=datetime(2024, 1, 1, tzinfo=UTC),
         )
 

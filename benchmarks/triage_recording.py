@@ -10,25 +10,23 @@ goes on where it stopped.
 import argparse
 import ast
 import json
-import os
-import shutil
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))
 
-from benchmarks.first_failures_history import Project, _unpack, environment, mutation_python  # noqa: E402
-from benchmarks.first_failures_recording import run  # noqa: E402
+from benchmarks.first_failures_history import Project, mutation_python  # noqa: E402
+from benchmarks.triage_suite import Suite  # noqa: E402
+from benchmarks.triage_turning import turns  # noqa: E402
 
 SEED = 20240607
-RUNNERS = ("pytest==9.2.0", "coverage==7.17.2")
 MOST_MUTANTS = 200
-OPTIONS = ("-p", "no:cacheprovider", "-p", "triage_probe")
+FOLLOWING = 3  # times as long as without
 
 DEVELOPMENT = {
     project.name: project
@@ -52,60 +50,6 @@ HELD_OUT = {
 PROJECTS = DEVELOPMENT | HELD_OUT
 
 
-class Told(NamedTuple):
-    broken: list[str]
-    failed: dict[str, dict[str, str]]
-    executed: dict[str, dict[str, list[int]]]  # where asked for: test → file → lines; "" is what importing executes
-
-
-class Suite:
-    """A project's suite in a folder of its own, run by real pytest processes."""
-
-    def __init__(self, work: Path, project: Project) -> None:
-        self.project, self.folder = project, work / project.name
-        self.repo = self.folder / "repo"
-        self.python = environment(work, "env-suites", RUNNERS)
-        if not self.repo.exists():
-            self.folder.mkdir(parents=True, exist_ok=True)
-            _unpack(self.folder, project)
-        plugins = self.folder / "plugins"
-        plugins.mkdir(exist_ok=True)
-        shutil.copy(ROOT / "benchmarks" / "triage_probe.py", plugins)
-
-    def sources(self) -> list[str]:
-        package = self.repo / self.project.package
-        found = [package] if package.is_file() else package.rglob("*.py")
-        relative = (path.relative_to(self.repo) for path in found)
-        return sorted(str(path) for path in relative if not {"test", "tests"} & set(path.parts))
-
-    def run(self, tests: list[str] | None, limit_seconds: float, cover: bool = False) -> Told | None:
-        """None: it took longer than the limit."""
-        out = self.folder / "told.json"
-        out.unlink(missing_ok=True)
-        covered = [str(self.repo / source) for source in self.sources()] if cover else []
-        plan = {"out": str(out), "root": str(self.repo), "cover": covered, "tests": tests}
-        (self.folder / "plan.json").write_text(json.dumps(plan))
-        command = [str(self.python), "-m", "pytest", *OPTIONS, self.project.tests]
-        ended = run(command, self.repo, self._environ(), limit_seconds)
-        if ended is None:
-            return None
-        return Told(**json.loads(out.read_text())) if out.exists() else Told(["(pytest did not end)"], {}, {})
-
-    def warm(self) -> None:
-        """Compile everything once. Later runs write no byte code, and a mutated file is newer than this."""
-        environ = self._environ()
-        del environ["PYTHONDONTWRITEBYTECODE"], environ["TRIAGE_PLAN"]
-        run([str(self.python), "-m", "pytest", *OPTIONS[:2], self.project.tests], self.repo, environ, 600)
-
-    def _environ(self) -> dict[str, str]:
-        # pytest prints more where it believes to be on a build server.
-        left_out = ("PYTEST_", "COV", "WHET_", "CI", "BUILD_NUMBER")
-        kept = {name: value for name, value in os.environ.items() if not name.startswith(left_out)}
-        paths = [str(self.repo / self.project.import_root), str(self.folder / "plugins")]
-        more = {"PYTHONPATH": os.pathsep.join(paths), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONHASHSEED": "0"}
-        return {**kept, **more, "TRIAGE_PLAN": str(self.folder / "plan.json")}
-
-
 def main() -> None:
     arguments = _arguments()
     work: Path = arguments.work.absolute()
@@ -113,13 +57,14 @@ def main() -> None:
     for name in arguments.projects:
         record(work, PROJECTS[name], arguments.killed, 60 * arguments.minutes)
         trace(work, PROJECTS[name], 60 * arguments.minutes)
+        turn(work, PROJECTS[name], 60 * arguments.minutes)
 
 
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--projects", nargs="+", choices=sorted(PROJECTS), default=list(PROJECTS))
     parser.add_argument("--killed", type=int, default=60, help="mutants per project that some test notices")
-    parser.add_argument("--minutes", type=float, default=5.0, help="per project; as long again to trace")
+    parser.add_argument("--minutes", type=float, default=5.0, help="per project, and as long for each way to trace")
     parser.add_argument("--work", type=Path, default=ROOT / "build" / "triage")
     return parser.parse_args()
 
@@ -157,11 +102,29 @@ def trace(work: Path, project: Project, seconds: float) -> None:
         if time.monotonic() > until:
             break
         tests = [failure["test"] for failure in one["failures"]]
-        told = _mutated(suite, mutants[one["number"]], tests, limit_seconds, cover=True)
+        with suite.mutated(mutants[one["number"]]):
+            told = suite.run(tests, limit_seconds, cover=True)
         executed = {} if told is None else {test: told.executed.get(test, {}) for test in told.failed}
         traces = {test: _changed(green.get(test, {}), now) for test, now in executed.items()}
         with path.open("a") as out:
             out.write(json.dumps({"number": one["number"], "traces": traces}) + "\n")
+
+
+def turn(work: Path, project: Project, seconds: float) -> None:
+    """Runs what failed once more, without and with the mutant, and records where each test first went another way."""
+    suite = Suite(work, project)
+    mutants, (_, limit_seconds) = _mutants(work, suite), _green(suite)
+    recorded = [json.loads(line) for line in (suite.folder / "recorded.jsonl").read_text().splitlines()]
+    path = suite.folder / "turned.jsonl"
+    done = len(path.read_text().splitlines()) if path.exists() else 0
+    until = time.monotonic() + seconds
+    for one in [one for one in recorded if one["failures"]][done:]:
+        if time.monotonic() > until:
+            break
+        tests = [failure["test"] for failure in one["failures"]]
+        turned = turns(suite, mutants[one["number"]], tests, FOLLOWING * limit_seconds)
+        with path.open("a") as out:
+            out.write(json.dumps({"number": one["number"], "turns": turned}) + "\n")
 
 
 def _changed(before: dict[str, list[int]], now: dict[str, list[int]]) -> list[str]:
@@ -203,23 +166,11 @@ def _recorded(suite: Suite, mutant: dict[str, Any], green: dict[str, Any], limit
     tests = _executing(mutant["file"], statement, green)
     if tests is not None and not tests:
         return about | {"failures": []}
-    told = _mutated(suite, mutant, tests, limit_seconds)
+    with suite.mutated(mutant):
+        told = suite.run(tests, limit_seconds)
     if told is None or told.broken:
         return about | {"failures": None}
     return about | {"failures": [{"test": test, **said} for test, said in told.failed.items()]}
-
-
-def _mutated(
-    suite: Suite, mutant: dict[str, Any], tests: list[str] | None, limit_seconds: float, cover: bool = False
-) -> Told | None:
-    path = suite.repo / mutant["file"]
-    before, modified = path.read_bytes(), path.stat().st_mtime_ns
-    path.write_text(mutant["text"], encoding="utf-8", newline="")
-    try:
-        return suite.run(tests, limit_seconds, cover)
-    finally:
-        path.write_bytes(before)
-        os.utime(path, ns=(modified, modified))
 
 
 def _executing(file: str, statement: range, green: dict[str, Any]) -> list[str] | None:

@@ -6,13 +6,17 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from benchmarks.triage_cases import FIRST, Recording
+
+from whet.memory.failures import Turn
 
 RESAMPLES = 2000
 SEED = 11
+Floats = npt.NDArray[np.float64]
 
 
-Shown = tuple[str, str, frozenset[str] | None]
+Shown = tuple[str, str, frozenset[str] | None, Turn | None]
 
 
 class Answer(NamedTuple):
@@ -32,19 +36,24 @@ def figures(recording: Recording, answers: Sequence[Answer]) -> dict[str, Any]:
         asked = cases[answer.query]
         hits[asked.mutant].append(sum(cases[i].mutant == asked.mutant for i in answer.first) / FIRST)
         near[asked.mutant].append(sum(cases[i].function == asked.function for i in answer.first) / FIRST)
+    by_mutant = [(sizes[mutant], fmean(found)) for mutant, found in hits.items()]
     return {
         "precision": _weighted(hits, sizes),
-        "interval": _interval(hits, sizes),
+        "interval": _interval(_resampled(by_mutant, np.random.default_rng(SEED))),
+        "by_mutant": by_mutant,
         "per_mutant": fmean(map(fmean, hits.values())),
         "in_function": _weighted(near, sizes),
         "by_mutants_in_function": _by_sharing(recording, hits, sizes),
     }
 
 
-def ceiling(recording: Recording, *, lines: bool) -> float:
-    """The best that is possible for whoever sees test and text, and with `lines` the diverged ones: where two mutants
+def ceiling(recording: Recording, *, lines: bool = False, turns: bool = False) -> float:
+    """The best that is possible for whoever sees test and text, and also lines or turns: where two mutants
     make a test say the same, the answer must be a guess, and so must be which of two equal answers is meant."""
-    shown = [(case.test, case.text, case.diverged if lines else None) for case in recording.cases]
+    shown = [
+        (case.test, case.text, case.diverged if lines else None, case.turned if turns else None)
+        for case in recording.cases
+    ]
     seen: dict[Shown, list[int]] = defaultdict(list)
     said_under: dict[int, set[Shown]] = defaultdict(set)
     for case, one in zip(recording.cases, shown, strict=True):
@@ -78,13 +87,16 @@ def _by_sharing(recording: Recording, hits: dict[int, list[float]], sizes: Count
     }
 
 
-def _interval(hits: dict[int, list[float]], sizes: Counter[int]) -> tuple[float, float]:
-    """95 %, by drawing mutants anew: failures of one mutant are no independent evidence."""
-    rng = np.random.default_rng(SEED)
-    counts = np.array([sizes[mutant] for mutant in hits])
-    sums = counts * [fmean(found) for found in hits.values()]
-    drawn = rng.integers(0, len(hits), (RESAMPLES, len(hits)))
-    means = sums[drawn].sum(1) / counts[drawn].sum(1)
+def _resampled(by_mutant: Sequence[tuple[int, float]], rng: np.random.Generator) -> Floats:
+    """Means after drawing mutants anew: failures of one mutant are no independent evidence."""
+    counts, precisions = np.array(by_mutant, float).T
+    drawn = rng.integers(0, len(by_mutant), (RESAMPLES, len(by_mutant)))
+    means: Floats = (counts * precisions)[drawn].sum(1) / counts[drawn].sum(1)
+    return means
+
+
+def _interval(means: Floats) -> tuple[float, float]:
+    """95 %."""
     low, high = np.quantile(means, [0.025, 0.975])
     return float(low), float(high)
 
@@ -115,7 +127,10 @@ def _line(project: dict[str, Any], label: str) -> str:
 
 def _mean(projects: Sequence[dict[str, Any]], label: str) -> str:
     told = [project["methods"][label] for project in projects]
-    return f"{fmean(one['precision'] for one in told):.3f} / {fmean(one['per_mutant'] for one in told):.3f}"
+    rng = np.random.default_rng(SEED)
+    low, high = _interval(np.mean([_resampled(one["by_mutant"], rng) for one in told], axis=0))
+    precision, per_mutant = (fmean(one[figure] for one in told) for figure in ("precision", "per_mutant"))
+    return f"{precision:.3f} ({low:.2f}–{high:.2f}) / {per_mutant:.3f}"
 
 
 def _about(project: dict[str, Any]) -> str:
@@ -123,5 +138,6 @@ def _about(project: dict[str, Any]) -> str:
         f"{project['project']}: {project['mutants_drawn']} mutants, {project['mutants_noticed']} noticed, "
         f"{project['failures']} failures, {project['queries']} queries of {project['mutants_asked_about']} mutants, "
         f"at best {project['ceiling_by_text']:.3f} by text, {project['ceiling_by_lines']:.3f} with lines, "
+        f"{project['ceiling_by_turns']:.3f} with turns as well, "
         f"in the same function {project['methods']['Whet']['in_function']:.3f}"
     )

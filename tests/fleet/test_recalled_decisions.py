@@ -64,7 +64,7 @@ def wiped(store: SqlStore) -> None:
 
 
 def test_a_memory_changes_what_is_done_and_forgetting_it_brings_it_back(store: SqlStore) -> None:
-    """LEFT paid 0 and RIGHT 20: the chance of going right rises from nothing known to 0.9743, and it is gone right."""
+    """LEFT paid 0 and RIGHT 20: the chance of going right rises from nothing known to 0.809, and it is gone right."""
     before = lived(store, SILENT)
     assert (before.decision.action, before.decision.decided_by, before.decision.memories) == (
         "left",
@@ -75,7 +75,7 @@ def test_a_memory_changes_what_is_done_and_forgetting_it_brings_it_back(store: S
     wiped(store)
     ids = kept(store, walked("right", 20.0), walked("left", 0.0))
     reminded = lived(store)
-    assert chances(reminded.decision) == pytest.approx([0.0257, 0.9743], abs=3e-4)
+    assert chances(reminded.decision) == pytest.approx([0.191, 0.809], abs=1e-3)
     assert (reminded.decision.action, reminded.decision.decided_by) == ("right", "policy")
     assert {m.memory for m in reminded.decision.memories} == set(ids)
     wiped(store)
@@ -135,7 +135,7 @@ def test_similar_states_teach_each_other(store: SqlStore) -> None:
     elsewhere = Corner(street="high", houses=16)
     kept(store, walked("right", 20.0, elsewhere), walked("left", 0.0, elsewhere))
     decision = lived(store).decision
-    assert 0.7 < chances(decision)[1] < 0.9743
+    assert 0.6 < chances(decision)[1] < 0.8
     assert decision.memories[0].why.startswith("in a state 94% like this one, on ")
 
 

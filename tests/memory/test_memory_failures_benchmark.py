@@ -10,6 +10,8 @@ from benchmarks.triage_methods import Bm25
 from benchmarks.triage_recording import _place
 from benchmarks.triage_report import Answer, ceiling, figures
 
+from whet.memory.failures import Turn
+
 
 def case(mutant: int, test: str, text: str, function: str = "a.py:f") -> Case:
     return Case(mutant, function, test, text, "", None)
@@ -55,6 +57,9 @@ def test_nobody_can_tell_apart_what_says_the_same() -> None:
     apart = [one._replace(diverged=frozenset({f"+a.py:{one.mutant}"})) for one in twins]
     assert ceiling(recording(*apart), lines=True) == 1.0
     assert ceiling(recording(*apart), lines=False) == pytest.approx(0.5)
+    turned = [one._replace(turned=Turn(f"a.py:f+{one.mutant}")) for one in twins]
+    assert ceiling(recording(*turned), turns=True) == 1.0
+    assert ceiling(recording(*turned), lines=True) == pytest.approx(0.5)
 
 
 def test_a_place_is_a_function_and_its_statement_s_lines() -> None:
@@ -72,7 +77,10 @@ def test_what_was_recorded_is_read_without_what_names_the_run(tmp_path: Path) ->
     recorded = {"number": 4, "file": "a.py", "function": "f", "failures": [{"test": "t", "text": text, "message": "m"}]}
     (folder / "recorded.jsonl").write_text(json.dumps(recorded) + "\n")
     (folder / "traced.jsonl").write_text(json.dumps({"number": 4, "traces": {"t": ["+a.py:4", "-a.py:3"]}}) + "\n")
+    turned = Turn("a.py:f+1", 2, "way", "", "a.py:f+2\tline", "a.py:f+3\tline")
+    (folder / "turned.jsonl").write_text(json.dumps({"number": 4, "turns": {"t": turned._asdict()}}) + "\n")
     (read,) = load(tmp_path, "shop").cases
+    assert read.turned == turned
     assert read.text == "E   <A at 0> in /tmp/pytest-of-me/pytest-0/a0"
     assert read.diverged == frozenset({"+a.py:4", "-a.py:3"})
     assert load(tmp_path, "shop").covered == {"t": frozenset({"a.py:f"})}

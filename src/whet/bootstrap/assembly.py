@@ -63,10 +63,11 @@ def fleet(site: Site, store: Store, seed: int, warn: Callable[[str], None]) -> F
 
 
 def recalling(site: Site, store: Store) -> Recalling | None:
-    """None when nothing shall be remembered, or nothing of it used."""
-    memory, per_action = opened_memory(site, store), site.settings.memory.recall
-    if memory is None or not per_action:
+    """None when nothing shall be remembered. Findings are compared even where decisions count with nothing."""
+    memory = opened_memory(site, store)
+    if memory is None:
         return None
+    per_action = site.settings.memory.recall
     return Recalling(store, memory.project, lambda: memory.recall, lambda: memory.embedder, per_action)
 
 

@@ -9,6 +9,7 @@ from whet.bootstrap.site import open_site
 from whet.cli.memory_choosing import choosing, named_in, one_memory, wanted
 from whet.cli.memory_files import export, import_
 from whet.cli.memory_forgetting import forget, pin, unpin
+from whet.cli.memory_same_cause import same_cause
 from whet.cli.memory_tending import consolidate, status
 from whet.cli.memory_words import in_full, lines_of, outlined, told
 from whet.cli.options import format_option, project_option
@@ -24,6 +25,7 @@ def memory() -> None:
     \b
     Kept on this machine or in your own database, for each project apart:
       whet memory search "checkout times out"   what is like this, and why
+      whet memory same-cause TEST               failures that have its cause
       whet memory list --topic fact             what was found to be so
       whet memory show 3f9a                     everything known of one
       whet memory forget 3f9a                   for good
@@ -113,5 +115,5 @@ def show(memory_id: str, project: Path, form: str) -> None:
         say(line)
 
 
-for command in (export, import_, forget, pin, unpin, consolidate, status):
+for command in (same_cause, export, import_, forget, pin, unpin, consolidate, status):
     memory.add_command(command)

@@ -3,6 +3,7 @@
 Memory is beside the path. Trouble with it is told once, and from then on nothing is recalled: it never ends a visit.
 """
 
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -14,11 +15,14 @@ from whet.core.records import Finding, Recollection, State, now
 from whet.memory.remembering_cues import state_cue
 from whet.memory.remembering_texts import fitting
 from whet.policies.likeness import likeness
-from whet.policies.remembered import LEAST_LIKENESS, score
+from whet.policies.remembered import score
+from whet.policies.remembered_groups import LEAST_LIKENESS
 
 T = TypeVar("T")
 # While an agent has no more, all its experiences are looked at; of more, the newest and the nearest.
 LOOKED_AT = 256
+# States whose memories count in one decision.
+MOST_STATES = 8
 # Troubles of a run that are compared with earlier ones: one cause often breaks hundreds of tests.
 MOST_FINDINGS = 20
 ALIKE_FINDINGS = 3
@@ -33,7 +37,7 @@ class Recalling:
     project: str
     recall: Callable[[], Recall]
     embedder: Callable[[], Embedder]
-    per_action: int = 8
+    per_action: int = 16
     _newest: dict[str, list[Memory]] = field(default_factory=dict, init=False)
     _used: set[str] = field(default_factory=set, init=False)
     _compared: int = field(default=0, init=False)
@@ -41,7 +45,7 @@ class Recalling:
 
     def experiences(self, agent: str, state: State, actions: int, warn: Callable[[str], None]) -> list[Recalled]:
         """Of this agent, in states like this one, most alike first."""
-        return self._unless_troubled(lambda: self._experiences(agent, state, actions * self.per_action), warn) or []
+        return self._unless_troubled(lambda: self._experiences(agent, state, actions), warn) or []
 
     def compare(self, findings: Sequence[Finding], warn: Callable[[str], None]) -> tuple[Finding, ...]:
         """The findings, with what they resemble."""
@@ -57,21 +61,22 @@ class Recalling:
         if ids:
             self._unless_troubled(lambda: self.store.memories.note_use(ids, now()), warn)
 
-    def _experiences(self, agent: str, state: State, limit: int) -> list[Recalled]:
-        if not limit or not (known := self._known(agent)):
+    def _experiences(self, agent: str, state: State, actions: int) -> list[Recalled]:
+        if not self.per_action or not actions or not (known := self._known(agent)):
             return []
         cue, key, at = fitting(state_cue(agent, state.model_dump(mode="json"))), state.key(), now()
-        found = known if len(known) < LOOKED_AT else [*known, *self._nearest(agent, cue, key, limit)]
+        found = known if len(known) < LOOKED_AT else [*known, *self._nearest(agent, cue, key, actions)]
         scored = [_recalled(memory, cue, key, at) for memory in {each.id: each for each in found}.values()]
-        best = sorted(scored, key=lambda each: (-each.score, each.memory.id))[:limit]
-        return [each for each in best if each.score >= LEAST_LIKENESS and not self._lost_its_place(each.memory, key)]
+        best = _most_alike([each for each in scored if each.score >= LEAST_LIKENESS], self.per_action)
+        return [each for each in best if not self._lost_its_place(each.memory, key)]
 
     def _known(self, agent: str) -> list[Memory]:
         if agent not in self._newest:
             self._newest[agent] = self.store.memories.newest(self._wanted(agent), LOOKED_AT)
         return self._newest[agent]
 
-    def _nearest(self, agent: str, cue: str, key: str, limit: int) -> list[Memory]:
+    def _nearest(self, agent: str, cue: str, key: str, actions: int) -> list[Memory]:
+        limit = actions * self.per_action
         wanted, embedder, memories = self._wanted(agent), self.embedder(), self.store.memories
         near = memories.nearest(wanted, embedder.name, embedder.embed([cue])[0], limit)
         same = memories.sharing(wanted, [f"state:{key}"], limit)
@@ -114,11 +119,32 @@ class Recalling:
             return None
 
 
+def _most_alike(recalled: Sequence[Recalled], per_action: int) -> list[Recalled]:
+    """Of the states most like, the newest memories of each action."""
+    best = sorted(recalled, key=lambda each: (-each.score, -each.memory.at.timestamp(), each.memory.id))
+    states = list(dict.fromkeys(_state(each) for each in best))[:MOST_STATES]
+    taken: Counter[tuple[str, ...]] = Counter()
+    found = []
+    for each in best:
+        place = (*_state(each), str(each.memory.about.get("action")))
+        taken[place] += 1
+        if taken[place] <= per_action and _state(each) in states:
+            found.append(each)
+    return found
+
+
+def _state(recalled: Recalled) -> tuple[str, str]:
+    """Another project's is another."""
+    about = recalled.memory.about
+    return str(about.get("origin")), str(about.get("state_key"))
+
+
 def _recalled(memory: Memory, cue: str, key: str, at: datetime) -> Recalled:
     same = memory.about.get("state_key") == key
     alike = 1.0 if same else likeness(cue, memory.found_by())
     earned = memory.about.get("reward")
     told = f"{earned:+.1f}" if isinstance(earned, int | float) else "an unknown reward"
     where = "the same state" if same else f"a state {alike:.0%} like this one"
+    where = where if memory.about.get("origin") is None else f"{where} in another project"
     why = f"in {where}, on {memory.at:%Y-%m-%d}, {memory.about.get('action')} earned {told}"
     return Recalled(memory, score(alike, max(at - memory.at, timedelta(0))), why)

@@ -7,8 +7,9 @@ from whet.memory.failures_cues import cue
 from whet.memory.failures_likeness import Alike, alike
 from whet.memory.failures_lines import diverged
 from whet.memory.failures_reading import Failure, read_failure
+from whet.memory.failures_turning import Turn
 
-__all__ = ["Alike", "Failure", "Remembered", "alike", "diverged", "read_failure", "remembered_failure"]
+__all__ = ["Alike", "Failure", "Remembered", "Turn", "alike", "diverged", "read_failure", "remembered_failure"]
 
 _LONGEST_SUBJECT = 200
 _MOST_LINES = 12
@@ -21,9 +22,11 @@ class Remembered(NamedTuple):
     subjects: tuple[str, ...]
 
 
-def remembered_failure(test: str, text: str, diverged: frozenset[str] | None = None) -> Remembered:
+def remembered_failure(
+    test: str, text: str, diverged: frozenset[str] | None = None, turned: Turn | None = None
+) -> Remembered:
     """`text` is what pytest printed of the failure, masked; the more of it, the better."""
-    failure = read_failure(test, text, diverged)
+    failure = read_failure(test, text, diverged, turned)
     return Remembered(cue(failure) or test[:LONGEST_TEXT] or "nothing was said", _subjects(failure))
 
 
@@ -31,6 +34,7 @@ def _subjects(failure: Failure) -> tuple[str, ...]:
     inside = failure.inside()[::-1]
     named = [f"test:{failure.test}", f"file:{failure.test.partition('::')[0]}"]
     named += [f"exception:{failure.exception}"] if failure.exception else []
+    named += [f"turned:{failure.turned.place}"] if failure.turned is not None and failure.turned.place else []
     named += [f"at:{frame.file}:{frame.line}" for frame in inside[:1]]
     named += [f"line:{line}" for line in sorted(failure.diverged or ())[:_MOST_LINES]]
     named += [f"function:{frame.file}:{frame.function}" for frame in inside if frame.function]

@@ -19,8 +19,10 @@ from whet.memory.embedding.hashed import HashedEmbedder
 from whet.memory.failures_cues import cue
 from whet.memory.failures_culprits import culprits
 from whet.memory.failures_reading import Failure
+from whet.memory.failures_turning import traits
 
 WEIGHTS = {
+    "turned": 1.5,
     "words": 1.0,
     "newly": 0.6,
     "left_out": 0.3,
@@ -30,6 +32,7 @@ WEIGHTS = {
     "culprits": 0.4,
 }
 _REASONS = {
+    "turned": "both first go another way than when they pass at {turned}",
     "newly": "both execute {newly}, which they do not when they pass",
     "left_out": "both leave out {left_out}, which they execute when they pass",
     "diverged": "both take another way than when they pass",
@@ -65,6 +68,7 @@ def likeness_parts(failures: Sequence[Failure], covered: Covered) -> dict[str, F
     lines = [failure.diverged or frozenset() for failure in failures]
     measured = _measured(failures)
     return {
+        "turned": _shares([traits(failure.turned) for failure in failures]),
         "words": _cosines([cue(failure) or failure.test for failure in failures]),
         "newly": _shares([_marked(one, "+") for one in lines]),
         "left_out": _shares([_marked(one, "-") for one in lines]),
@@ -123,6 +127,7 @@ def _why(failure: Failure, candidate: Failure, parts: Mapping[str, Floats], n: i
     gains = sorted(((WEIGHTS[name] * parts[name][n], name) for name in _REASONS), reverse=True)
     both = (failure.diverged or frozenset()) & (candidate.diverged or frozenset())
     facts = {
+        "turned": failure.turned.at if failure.turned is not None else "",
         "newly": min(_marked(both, "+"), default="")[1:],
         "left_out": min(_marked(both, "-"), default="")[1:],
         "place": "".join(_deepest(failure))[:100],

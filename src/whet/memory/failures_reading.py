@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from whet.memory.failures_turning import Turn
+
 LONGEST_READ = 100_000
 _MOST_FRAMES = 200
 
@@ -70,12 +72,13 @@ class Failure(NamedTuple):
     """Why a test failed. The last exception is the one the test ended with; the others led to it.
 
     `diverged` are the lines of the project it executed otherwise than when it passed, where that was measured:
-    "+file:line" is new, "-file:line" was left out.
+    "+file:line" is new, "-file:line" was left out. `turned` is where it first did so, where that was measured.
     """
 
     test: str
     chain: tuple[Raised, ...]
     diverged: frozenset[str] | None = None
+    turned: Turn | None = None
 
     @property
     def exception(self) -> str:
@@ -99,10 +102,10 @@ class Failure(NamedTuple):
 
 
 @lru_cache(maxsize=2048)  # every failure of a run is compared with much the same ones
-def read_failure(test: str, text: str, diverged: frozenset[str] | None = None) -> Failure:
+def read_failure(test: str, text: str, diverged: frozenset[str] | None = None, turned: Turn | None = None) -> Failure:
     parts = _CHAIN.split(text[:LONGEST_READ])[::2]
     chain = tuple(raised for part in parts if (raised := _raised(part.splitlines())) is not None)
-    return Failure(test, chain, diverged)
+    return Failure(test, chain, diverged, turned)
 
 
 class _Reader:

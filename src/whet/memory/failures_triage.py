@@ -3,7 +3,8 @@
 from collections.abc import Iterable
 
 from whet.core.memories import Embedder, Memories, Memory, Near, Recalled, Wanted
-from whet.memory.failures import Failure, alike, read_failure, remembered_failure
+from whet.memory import failures_turning
+from whet.memory.failures import Failure, Turn, alike, read_failure, remembered_failure
 from whet.memory.failures_likeness import Covered
 from whet.memory.failures_lines import read
 
@@ -19,16 +20,23 @@ class Triage:
         self._covered = covered
 
     def same_cause(
-        self, project: str, test: str, text: str, diverged: frozenset[str] | None = None, *, limit: int = 10
+        self,
+        project: str,
+        test: str,
+        text: str,
+        diverged: frozenset[str] | None = None,
+        turned: Turn | None = None,
+        *,
+        limit: int = 10,
     ) -> list[Recalled]:
         """The likeliest first. `text` is what pytest printed, masked; it is compared with what was said before."""
-        failure = read_failure(test, text, diverged)
+        failure = read_failure(test, text, diverged, turned)
         found = self._candidates(Wanted(project=project, topics=("failure",)), failure, text)
         ranked = alike(failure, [failure_of(memory) for memory in found], self._covered)[:limit]
         return [Recalled(found[one.candidate], one.likeness, one.why) for one in ranked]
 
     def _candidates(self, wanted: Wanted, failure: Failure, text: str) -> list[Memory]:
-        asked = remembered_failure(failure.test, text, failure.diverged)
+        asked = remembered_failure(failure.test, text, failure.diverged, failure.turned)
         (place,) = self._embedder.embed([asked.cue])
         near = self._memories.nearest(wanted, self._embedder.name, place, CANDIDATES_PER_WAY)
         return _each_once([*near, *self._memories.sharing(wanted, asked.subjects, CANDIDATES_PER_WAY)])
@@ -36,8 +44,13 @@ class Triage:
 
 def failure_of(memory: Memory) -> Failure:
     """What was remembered, as a failure again."""
-    test, lines = memory.about.get("test"), memory.about.get("lines")
-    return read_failure(str(test or ""), memory.text, None if lines is None else read(str(lines)))
+    test, lines, turned = (memory.about.get(name) for name in ("test", "lines", "turned"))
+    return read_failure(
+        str(test or ""),
+        memory.text,
+        None if lines is None else read(str(lines)),
+        None if turned is None else failures_turning.read(str(turned)),
+    )
 
 
 def _each_once(found: Iterable[Near]) -> list[Memory]:

@@ -1,6 +1,6 @@
 """Reads on in what was lived, and remembers it."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from whet.core.memories import Embedder, Memories, Memory
 from whet.core.ports import Store
@@ -20,15 +20,15 @@ class Remembering:
     def __init__(self, store: Store, memories: Memories, embedder: Embedder, project: str) -> None:
         self._store, self._memories, self._embedder, self._project = store, memories, embedder, project
 
-    def catch_up(self, most_batches: int = MOST_BATCHES) -> int:
-        """How many memories are new."""
+    def catch_up(self, most_batches: int = MOST_BATCHES, said: Mapping[str, str] | None = None) -> int:
+        """How many memories are new. `said`, by test: what pytest printed of it in the visit that has just ended."""
         new = 0
         for _ in range(most_batches):
             mark = self._memories.mark(self._project, MARK)
             arrived = self._store.experiences.after(mark, self._project, BATCH)
             if not arrived:
                 break
-            lived = [memory for each in arrived for memory in episodes(self._project, each)]
+            lived = [memory for each in arrived for memory in episodes(self._project, each, said)]
             new += keep(self._memories, self._embedder, self._counted(lived))
             self._memories.set_mark(self._project, MARK, arrived[-1].position)
         return new

@@ -17,11 +17,12 @@ SEVERITIES = {"critical": 0.9, "high": 0.7, "medium": 0.5, "low": 0.3}
 _TYPICAL_SURPRISE = 20.0
 
 
-def episodes(project: str, arrived: Arrived) -> list[Memory]:
-    """What one turn of the loop leaves behind."""
+def episodes(project: str, arrived: Arrived, said: Mapping[str, str] | None = None) -> list[Memory]:
+    """What one turn of the loop leaves behind. `said` is what pytest printed of tests that failed, where it is at hand:
+    findings keep the message alone."""
     lived = arrived.experience
-    found = [_found(project, arrived, Finding.model_validate(each)) for each in _findings(lived)]
-    return found if lived.outcome.get("cut_short") else [experience_memory(project, arrived), *found]
+    found = [_found(project, arrived, Finding.model_validate(each), said or {}) for each in _findings(lived)]
+    return [experience_memory(project, arrived), *found] if lived.teaches else found
 
 
 def experience_memory(project: str, arrived: Arrived) -> Memory:
@@ -32,6 +33,7 @@ def experience_memory(project: str, arrived: Arrived) -> Memory:
         "action": decision.action,
         "kind": lived.kind.value,
         "reward": lived.reward.credited,
+        "done": lived.done,
         "failed": lived.outcome.get("failed") is not None,
         "state_key": lived.state_key,
         "situation": situation_words(lived.state),
@@ -91,12 +93,11 @@ def _findings(lived: Experience) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _found(project: str, arrived: Arrived, finding: Finding) -> Memory:
+def _found(project: str, arrived: Arrived, finding: Finding, said: Mapping[str, str]) -> Memory:
     lived = arrived.experience
     if finding.kind == "failing-test" and finding.test is not None:
-        memory = failure_memory(
-            project, finding.test, finding.evidence, at=lived.at, run_id=lived.run_id, file=finding.file
-        )
+        text = said.get(finding.test) or finding.evidence
+        memory = failure_memory(project, finding.test, text, at=lived.at, run_id=lived.run_id, file=finding.file)
         importance, agent = SEVERITIES[finding.severity], lived.agent
         about = {**memory.about, "severity": finding.severity, "position": arrived.position}
         return memory.model_copy(update={"importance": importance, "agent": agent, "about": about})

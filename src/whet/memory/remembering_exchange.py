@@ -32,7 +32,7 @@ def from_lines(lines: Iterable[str], project: str, other: str | None = None) -> 
     _check_heading(next(numbered, (1, ""))[1], expected)
     for number, line in numbered:
         if line.strip():
-            yield _ours(_memory(number, line, expected), project)
+            yield _ours(_memory(number, line, expected), project, other)
 
 
 def _check_heading(line: str, expected: str) -> None:
@@ -62,9 +62,12 @@ def _memory(number: int, line: str, expected: str) -> Memory:
     return memory
 
 
-def _ours(memory: Memory, project: str) -> Memory:
+def _ours(memory: Memory, project: str, other: str | None) -> Memory:
+    """Another project's are marked: what was earned there says less about here."""
     about = {name: masked(value) if isinstance(value, str) else value for name, value in memory.about.items()}
     about.pop("position", None)  # in another store's stream
+    if other is not None and other != project:
+        about["origin"] = masked(other)
     return memory.model_copy(
         update={
             "project": project,

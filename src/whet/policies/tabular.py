@@ -14,7 +14,8 @@ from whet.policies.confidence import Calibration, calibration_of
 from whet.policies.exploration import Schedule
 from whet.policies.hierarchy import Hierarchy, Known, Place
 from whet.policies.posterior import best_probabilities, good_enough_probabilities
-from whet.policies.remembered import Reminder, weighed
+from whet.policies.remembered import Reminder, reminded
+from whet.policies.remembered_trust import View, averaged, mixed
 from whet.policies.static import require_actions
 
 
@@ -70,34 +71,35 @@ class TabularPolicy:
     def beliefs(self, known: Sequence[Known]) -> Beliefs:
         return believe(known, self.rate)
 
-    def reminded(self, known: Sequence[Known], reminder: Reminder) -> Beliefs:
-        return weighed(reminder.beliefs(), known, self.rate)
+    def views(self, known: Sequence[Known], reminder: Reminder) -> list[View]:
+        """What may be believed, with its weight: one view, unless something is remembered."""
+        alone = self.beliefs(known)
+        if not reminder:
+            return [View(1.0, 0.0, alone, np.array([k.visits == 0 for k in known]), reminded=False)]
+        return reminder.views(alone, self.rate)
 
     def choose(self, state: State, allowed: Sequence[Action], recalled: Sequence[Recalled] = ()) -> Choice:
         require_actions(allowed)
         place = Place.of(state)
         known = self.hierarchy.recall(place, allowed)
-        reminder = Reminder(known, place.state_key, recalled)
-        beliefs = self.reminded(known, reminder) if reminder else self.beliefs(known)
-        probabilities = self.exploration.probabilities(beliefs)
+        reminder = reminded(self.hierarchy, place, known, recalled)
+        views = self.views(known, reminder)
+        beliefs = averaged(views)
+        probabilities = mixed(views, lambda view: self.exploration.probabilities(view.beliefs))
+        sure = mixed(views, lambda view: self.calibration(good_enough_probabilities(view.beliefs), view.untried))
         drawn = int(self.rng.choice(len(allowed), p=probabilities))
         return Choice(
             action=allowed[drawn].name,
             explored=bool(beliefs.means[drawn] < beliefs.means.max()),
             version=_version(self.name, known, beliefs, probabilities),
-            alternatives=_alternatives(known, reminder.remembered(), beliefs, probabilities, self.calibration),
-            memories=reminder.recollections(),
+            alternatives=_alternatives(known, reminder.remembered(), beliefs, probabilities, sure),
+            memories=reminder.recollections(views),
         )
 
 
 def _alternatives(
-    known: Sequence[Known],
-    remembered: Collection[str],
-    beliefs: Beliefs,
-    probabilities: Vector,
-    calibration: Calibration,
+    known: Sequence[Known], remembered: Collection[str], beliefs: Beliefs, probabilities: Vector, sure: Vector
 ) -> tuple[Alternative, ...]:
-    confidences = calibration(good_enough_probabilities(beliefs), np.array([k.visits == 0 for k in known]))
     return tuple(
         Alternative(
             action=k.action,
@@ -106,7 +108,7 @@ def _alternatives(
             visits=k.visits,
             source="memory" if k.action in remembered and not k.visits else k.source,
             probability=min(1.0, float(probabilities[i])),
-            confidence=float(confidences[i]),
+            confidence=min(1.0, float(sure[i])),
         )
         for i, k in enumerate(known)
     )

@@ -19,7 +19,8 @@ from whet.core.ports import Entry
 from whet.core.records import Count, Record
 from whet.policies.beliefs import PRIOR_SPREAD, Beliefs, Vector, believe
 from whet.policies.hierarchy import Hierarchy, Known
-from whet.policies.remembered import Reminder, weighed
+from whet.policies.remembered import Reminder
+from whet.policies.remembered_trust import View
 from whet.policies.tabular import TabularPolicy, Thompson
 
 NAME, FILE = "warm-start", "prior.json"
@@ -67,11 +68,12 @@ class WarmStart(TabularPolicy):
     def beliefs(self, known: Sequence[Known]) -> Beliefs:
         return warmed(self.prior, known, self.rate)
 
-    def reminded(self, known: Sequence[Known], reminder: Reminder) -> Beliefs:
+    def views(self, known: Sequence[Known], reminder: Reminder) -> list[View]:
         """What other projects taught is expected wherever nothing is remembered."""
+        if not reminder:
+            return super().views(known, reminder)
         expected, unit = self.prior.of(reminder.actions), _unit(self.prior, known)
-        learned = reminder.beliefs(Beliefs(unit * expected.means, unit * expected.errors))
-        return weighed(learned, known, self.rate)
+        return reminder.views(self.beliefs(known), self.rate, Beliefs(unit * expected.means, unit * expected.errors))
 
 
 def warmed(prior: Prior, known: Sequence[Known], rate: float) -> Beliefs:

@@ -19,10 +19,10 @@ class Memory(Section):
         365.0, gt=0, description="Memories that were neither met again nor used for so long are forgotten."
     )
     recall: int = Field(
-        0,
+        16,
         ge=0,
         le=100,
-        description="Memories per action that a decision counts with; 0: none, since it is not proven yet.",
+        description="Memories of each action in a state that a decision counts with; 0: none.",
     )
     failures: int = Field(
         50, ge=0, le=50, description="How many failing tests of one pytest --whet are remembered with their text."

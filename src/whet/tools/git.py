@@ -77,6 +77,12 @@ def contents(root: Path, commit: str, files: Sequence[str]) -> dict[str, bytes]:
     return found
 
 
+def archive(root: Path, commit: str) -> bytes | None:
+    """What is below `root` at `commit`, as a tar file; None when there is no such commit, or too much of it."""
+    known = _commit(root, commit)
+    return None if known is None else _asked(root, ["archive", "--format=tar", known])
+
+
 def churn(root: Path, commits: int = 200) -> dict[str, int]:
     """How many of the last commits touched each file; empty when that cannot be known."""
     names = _git(root, "log", f"-n{commits}", "--no-merges", "--name-only", "-z", "--format=", *_DIFF)

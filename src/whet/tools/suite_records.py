@@ -40,6 +40,7 @@ class TestResult(Record):
     started_seconds: Seconds | None = Field(description="after the run began; None when its worker was lost")
     ended_seconds: Seconds
     message: str = ""
+    text: str = Field("", description="of a failure, as pytest prints it: its end; only of the first ones of a run")
     retries: Count = Field(0, description="how often a retry plugin ran it again")
     file: str | None = None
     line: Count | None = None

@@ -54,6 +54,7 @@ class Workplace:
     dispatch: Callable[[str], "Dispatched"] | None = None
     agents_done: list[str] = field(default_factory=list)
     executed: dict[str, TestVerdict] = field(default_factory=dict)
+    said: dict[str, str] = field(default_factory=dict)  # by failing test, what pytest printed last
     # The order that was learned for these tests, and where whole runs go so that it is learned.
     rank: Callable[[Sequence[str]], Sequence[str]] | None = None
     remember: Callable[[SuiteRun], None] | None = None
@@ -109,6 +110,7 @@ class Workplace:
         run = self.suite.run(plan, self.limits(), progress)
         made = verdicts(run, condition)
         self.history.record(self.run_id, self.code_version, made)
+        self.said.update({test.id: test.text for test in run.tests if test.text})
         if self.crew[:1] == (agent,):  # the one that runs the suite for the user; the others run it to find out things
             self.executed.update({verdict.test: verdict for verdict in made})
             if self.remember is not None and run.selection is None and run.tests:

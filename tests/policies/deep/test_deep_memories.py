@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.policies.deep.test_deep_deciding import ALLOWED, ENCODER, EXECUTOR, NAMES, STATE
+from tests.policies.policy_memories import recalled
 from tests.policies.policy_worlds import LEFT
-from tests.policies.test_remembered_beliefs import recalled
 
 from whet.core.memories import Recalled
 from whet.core.ports import Choice

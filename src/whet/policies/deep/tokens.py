@@ -8,7 +8,7 @@ from whet.core.memories import Recalled
 from whet.core.records import Recollection
 from whet.policies.deep.fields import squash
 from whet.policies.deep.learning import Floats
-from whet.policies.remembered import reward_of
+from whet.policies.remembered_groups import reward_of
 
 
 def width(actions: Sequence[str]) -> int:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Wrapper = Generator[None, Any, None]
 
 _RETRIERS = ("rerunfailures", "flaky")
+_MOST_TEXTS = 50  # of failures, in full: what comes after the first ones is mostly the same again
 
 
 class Probe:
@@ -30,6 +31,7 @@ class Probe:
         self._senses = Senses()
         self._ids: dict[int, str] = {}  # by identity: an item hashes by its id, which plugins change
         self._verdicts: dict[str, Verdict] = {}
+        self._texts_left = _MOST_TEXTS
         self._started_seconds: float | None = None
         self._worker: str | None = None
 
@@ -151,6 +153,8 @@ class Probe:
     def _finish(self, report: pytest.TestReport, verdict: Verdict) -> None:
         facts = getattr(report, "whet_facts", {})
         file, line = facts.get("place") or (None, None)
+        text = verdict.text if self._texts_left > 0 else ""
+        self._texts_left -= bool(text)
         self._events.say(
             event="finished",
             id=facts.get("id") or clean(report.nodeid),
@@ -159,6 +163,7 @@ class Probe:
             started_seconds=facts.get("started_seconds"),
             ended_seconds=self._now_seconds(),
             message=verdict.message,
+            text=text,
             retries=verdict.retries,
             file=file,
             line=line,

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MESSAGE_LENGTH = 4000
+TEXT_LENGTH = 6000
 _NETWORKS = (socket.AF_INET, socket.AF_INET6)
 # Inside a tuple, because libraries that fake the time replace module attributes.
 _CLOCK = (time.time,)
@@ -79,7 +80,7 @@ class Verdict:
 
     def __init__(self) -> None:
         self.outcome: str | None = None
-        self.message = ""
+        self.message = self.text = ""
         self.duration_seconds = 0.0
         self.retries = 0
         self._again = False
@@ -97,6 +98,7 @@ class Verdict:
         if outcome is not None and self.outcome not in ("failed", "error") and not self._again:
             self.outcome = outcome
             self.message = message_of(report)
+            self.text = text_of(report) if report.failed else ""
 
     def complete(self, report: Any) -> bool:
         """Whether `report` was the last one of its test.
@@ -134,3 +136,9 @@ def message_of(report: Any) -> str:
     if crash:
         return clean(str(crash))[:MESSAGE_LENGTH]
     return clean(str(longrepr)).rstrip()[-MESSAGE_LENGTH:]
+
+
+def text_of(report: Any) -> str:
+    """A failure as pytest prints it: its end, which says what it was, from the beginning of a line."""
+    text = clean(report.longreprtext)
+    return text if len(text) <= TEXT_LENGTH else text[-TEXT_LENGTH:].partition("\n")[2]
