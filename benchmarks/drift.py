@@ -10,6 +10,7 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Iterator
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,39 +30,60 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     parser.add_argument("--streams", type=int, default=200, help="of each kind")
     parser.add_argument("--runs", type=int, default=1000, help="in a stable stream")
+    parser.add_argument("--only", nargs="+", choices=TABLES, default=list(TABLES))
     parser.add_argument(
         "--first-seed", type=int, default=5000, help="the choices in the code were made with those below"
     )
-    told = measured(parser.parse_args())
-    for table, rows in told.items():
-        print(f"\n{table.replace('_', ' ')}")
-        for name, figures in rows.items():
-            print(f"  {name:44}", "  ".join(f"{key} {_shown(value)}" for key, value in figures.items()))
-    if parser.parse_args().json:
-        parser.parse_args().json.write_text(json.dumps(told, indent=2) + "\n")
+    given = parser.parse_args()
+    told = {name: _told(name, TABLES[name](given, _seeds(given))) for name in given.only}
+    if given.json:
+        given.json.write_text(json.dumps(told, indent=2) + "\n")
 
 
-def measured(given: argparse.Namespace) -> dict[str, dict[str, Any]]:
-    seeds = range(given.first_seed, given.first_seed + given.streams)
-    stable = {name: _alarms(make, seeds, given.runs) for name, make in STABLE.items()}
-    stable |= {
-        f"recorded: {name}": _alarms(make, seeds[: max(1, len(seeds) // 4)], given.runs)
-        for name, make in recorded().items()
-    }
-    resembling = {name: _alarms(make, seeds, given.runs) for name, make in RESEMBLING.items()}
-    planted = {name: _delays(make, seeds[: max(1, len(seeds) // 2)]) for name, make in CHANGED.items()}
-    lives = {
-        f"{change}, {policy}{', reopened' if reopens else ''}": after_a_change(change, policy, reopens, seeds[:20])
-        for change in CHANGES
-        for policy in ("thompson", "epsilon-greedy")
-        for reopens in (False, True)
-    }
-    return {
-        "false_alarms": stable,
-        "false_alarms_with_resembling_neighbours": resembling,
-        "delays": planted,
-        "after_a_change_of_what_actions_pay": lives,
-    }
+def _seeds(given: argparse.Namespace) -> range:
+    return range(given.first_seed, given.first_seed + given.streams)
+
+
+def _told(table: str, rows: Iterator[tuple[str, dict[str, Any]]]) -> dict[str, Any]:
+    print(f"\n{table.replace('_', ' ')}", flush=True)
+    told = {}
+    for name, figures in rows:
+        print(f"  {name:44}", "  ".join(f"{key} {_shown(value)}" for key, value in figures.items()), flush=True)
+        told[name] = figures
+    return told
+
+
+def _stable(given: argparse.Namespace, seeds: range) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield from ((name, _alarms(make, seeds, given.runs)) for name, make in STABLE.items())
+
+
+def _recorded(given: argparse.Namespace, seeds: range) -> Iterator[tuple[str, dict[str, Any]]]:
+    some = seeds[: max(1, len(seeds) // 4)]
+    yield from ((name, _alarms(make, some, given.runs)) for name, make in recorded().items())
+
+
+def _resembling(given: argparse.Namespace, seeds: range) -> Iterator[tuple[str, dict[str, Any]]]:
+    yield from ((name, _alarms(make, seeds, given.runs)) for name, make in RESEMBLING.items())
+
+
+def _planted(_given: argparse.Namespace, seeds: range) -> Iterator[tuple[str, dict[str, Any]]]:
+    some = seeds[: max(1, len(seeds) // 2)]
+    yield from ((name, _delays(make, some)) for name, make in CHANGED.items())
+
+
+def _lives(_given: argparse.Namespace, seeds: range) -> Iterator[tuple[str, dict[str, Any]]]:
+    for change, policy, reopens in product(CHANGES, ("thompson", "epsilon-greedy"), (False, True)):
+        name = f"{change}, {policy}{', reopened' if reopens else ''}"
+        yield name, after_a_change(change, policy, reopens, seeds[:20])
+
+
+TABLES = {
+    "false_alarms": _stable,
+    "false_alarms_in_recorded_worlds": _recorded,
+    "false_alarms_with_resembling_neighbours": _resembling,
+    "delays": _planted,
+    "after_a_change_of_what_actions_pay": _lives,
+}
 
 
 def _first(stream: Iterator[Any], kind: str | None = None) -> int | None:

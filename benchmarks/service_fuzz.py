@@ -27,7 +27,7 @@ def schemathesis(served: Served, cases: int, operations: int) -> Fuzzed:
     tool = Path(sys.executable).with_name("schemathesis")
     if not tool.exists():
         raise SystemExit("Schemathesis is not installed. Run pip install 'whet[fuzz]', or give --cases 0.")
-    command = [str(tool), "run", f"{served.address}/openapi.json", "-H", f"Authorization: Bearer {served.key}"]
+    command = [str(tool), "run", f"{served.address}/openapi.json", "-H", f"Authorization: Bearer {served.token}"]
     command += ["--phases", "examples,fuzzing", "--max-examples", str(max(1, cases // operations)), "--no-color"]
     command += ["--checks", CHECKS, "--continue-on-failure", "--suppress-health-check", "all"]
     ran = subprocess.run(command, capture_output=True, text=True, cwd=served.folder, check=False)
@@ -47,7 +47,7 @@ def whet_api(served: Served, document: str, requests: int) -> Fuzzed:
     command = [tool, "api", str(elsewhere / "openapi.json"), "--url", served.address]
     command += ["--requests", str(requests), "--auth", "bearer:env:KEY"]
     command += ["--format", "json", "--fail-on", "never", "-C", str(elsewhere), "--timeout", "60"]
-    environment = {**os.environ, "KEY": served.key}
+    environment = {**os.environ, "KEY": served.token}
     ran = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
     if ran.returncode != 0:
         raise SystemExit(f"whet api ended with {ran.returncode}: {ran.stderr[-2000:]}")

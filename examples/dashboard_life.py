@@ -5,6 +5,7 @@ action of the test executor did on the example shop (a world that Whet ships). S
 trained, which so few runs cannot give.
 """
 
+import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -77,10 +78,11 @@ def live(site: Site, store: SqlStore, now: datetime, days: int, runs_a_day: int)
 
 
 def visit(site: Site, minutes: float) -> None:
-    """One real visit, as a person starts it; it ends with 1 when it found something."""
+    """One real visit, as a person in an activated environment starts it; it ends with 1 when it found something."""
     whet = [sys.executable, "-c", "from whet.cli.main import main; main()"]
     command = [*whet, "run", str(site.project.root), "--minutes", str(minutes)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    found = os.pathsep.join((str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath)))
+    done = subprocess.run(command, env={**os.environ, "PATH": found}, capture_output=True, text=True, check=False)
     if done.returncode not in (0, 1):
         raise RuntimeError(f"whet run ended with {done.returncode}: {done.stdout}{done.stderr}")
 

@@ -11,10 +11,11 @@ import tempfile
 import threading
 import time
 from pathlib import Path
+from typing import NamedTuple
 
 import uvicorn
 from examples.dashboard_life import live, settled, visit
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Browser, Page, ViewportSize, sync_playwright
 
 from whet.core.people import Role
 from whet.core.records import now
@@ -31,32 +32,47 @@ _FLAGS = (
 )
 
 
-def shown(store: SqlStore) -> dict[str, str]:
+class Look(NamedTuple):
+    path: str
+    dark: bool = False
+    phone: bool = False
+
+
+def shown(store: SqlStore) -> dict[str, Look]:
     """What is worth a picture, by name."""
     decided = next(each.decision for each in store.views.decisions(agent="test-executor").items if each.credited)
     lines = store.views.findings(Asked(kind="failing-test")).items or store.views.findings(Asked()).items
     return {
-        "overview": "/",
-        "decision": f"/decisions/{decided.id}",
-        "finding": f"/findings/{lines[0].fingerprint}" if lines else "/findings",
-        "experiments": "/experiments",
+        "overview": Look("/"),
+        "decision": Look(f"/decisions/{decided.id}"),
+        "finding": Look(f"/findings/{lines[0].fingerprint}" if lines else "/findings"),
+        "learning": Look("/learning", dark=True),
+        "experiments": Look("/experiments"),
+        "phone": Look("/", dark=True, phone=True),
     }
 
 
-def photograph(address: str, key: str, pages: dict[str, str], folder: Path) -> None:
+def photograph(address: str, key: str, pages: dict[str, Look], folder: Path) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=list(_FLAGS))
-        page = browser.new_context(viewport={"width": 1180, "height": 760}).new_page()
-        page.set_default_timeout(60_000)
-        page.goto(f"{address}/login")
-        page.fill("input[name=key]", key)
-        page.get_by_role("button", name="Come in").click()
-        page.wait_for_url(f"{address}/")
-        for name, path in pages.items():
-            page.goto(address + path)
+        for name, look in pages.items():
+            page = _come_in(browser, address, key, look)
+            page.goto(address + look.path)
             page.locator(".live[data-state=on]").wait_for()
             page.screenshot(path=folder / f"dashboard-{name}.png")
+            page.context.close()
         browser.close()
+
+
+def _come_in(browser: Browser, address: str, key: str, look: Look) -> Page:
+    size: ViewportSize = {"width": 390, "height": 844} if look.phone else {"width": 1180, "height": 760}
+    page = browser.new_context(viewport=size, color_scheme="dark" if look.dark else "light").new_page()
+    page.set_default_timeout(120_000)
+    page.goto(f"{address}/login")
+    page.fill("input[name=key]", key)
+    page.get_by_role("button", name="Come in").click()
+    page.wait_for_url(f"{address}/")
+    return page
 
 
 def main() -> None:
@@ -76,9 +92,9 @@ def main() -> None:
         with site.store() as store, socket.create_server(("127.0.0.1", 0)) as taken:
             key = mint(service_secret(site), "ada", Role.ADMIN)
             store.people.add(key.kept, "screens", now())
-            server = uvicorn.Server(
-                uvicorn.Config(create_app(site, store), log_config=None, timeout_graceful_shutdown=1)
-            )
+            app = create_app(site, store)
+            app.state.desk.drifting.known(patience=60.0)  # it is looked for beside, and the page does not wait for it
+            server = uvicorn.Server(uvicorn.Config(app, log_config=None, timeout_graceful_shutdown=1))
             thread = threading.Thread(target=server.run, kwargs={"sockets": [taken]}, daemon=True)
             thread.start()
             while not server.started:

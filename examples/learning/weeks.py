@@ -65,6 +65,7 @@ class Weeks:
     rng: np.random.Generator
     scenes: list[Scene]
     found: Changes = field(default_factory=lambda: Changes((), {}))
+    runs_a_day: int = RUNS_A_DAY
     days: list[Day] = field(default_factory=list)
     events: list[Event] = field(default_factory=list)
 
@@ -75,8 +76,8 @@ class Weeks:
         effect = partial(worse_in_use, self.store.candidates.all(AGENT))
         rehearsal = Rehearsal(agent_named(AGENT), self.store, self._policies(), self.rng)
         rewards = []
-        for run in range(RUNS_A_DAY):
-            at = START + timedelta(days=day, minutes=run * 1440 / RUNS_A_DAY)
+        for run in range(self.runs_a_day):
+            at = START + timedelta(days=day, minutes=run * 1440 / self.runs_a_day)
             lived = rehearsal.run(scenes_on(day, self.scenes), f"day-{day:02}-run-{run:03}", at, effect)
             rewards += [each.reward.credited for each in lived]
         self.days.append(Day(day, float(np.mean(rewards))))
@@ -117,15 +118,15 @@ class Weeks:
 
 
 @contextmanager
-def begun(folder: Path, seed: int) -> Iterator[Weeks]:
+def begun(folder: Path, seed: int, settings: str = SETTINGS, runs_a_day: int = RUNS_A_DAY) -> Iterator[Weeks]:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    (folder / "pyproject.toml").write_text(SETTINGS.format(seed=seed))
+    (folder / "pyproject.toml").write_text(settings.format(seed=seed))
     site = open_site(folder)
     world = next(each for each in shipped() if each.name == WORLD)
     with site.store() as store:
         scenes = scenes_of(world, assembly.valuing(site.settings))
-        yield Weeks(site, store, np.random.default_rng(seed), scenes)
+        yield Weeks(site, store, np.random.default_rng(seed), scenes, runs_a_day=runs_a_day)
 
 
 def main() -> None:

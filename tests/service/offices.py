@@ -76,10 +76,18 @@ def office(folder: Path, service: str = "", settings: str = "") -> Iterator[Offi
     folder.mkdir(parents=True, exist_ok=True)
     text = f"[project]\nname = 'shop'\n[tool.whet]\n{settings}\n[tool.whet.service]\n{service}\n"
     (folder / "pyproject.toml").write_text(text)
-    site, clock = open_site(folder), Clock()
+    site = open_site(folder)
     if not site.visited:
         site.state_dir.mkdir(exist_ok=True)
         shutil.copy(_migrated(), site.state_dir / "whet.db")
+    with over(site) as opened:
+        yield opened
+
+
+@contextmanager
+def over(site: Site) -> Iterator[Office]:
+    """The same in a project that is there already."""
+    clock = Clock()
     with site.store() as store:
         app = create_app(site, store, clock)
         yield Office(site, store, app, clock)

@@ -1,6 +1,7 @@
 """Pages without a browser: a project without a past, forms without their token, and the numbers behind the overview."""
 
 import math
+import re
 from collections.abc import Iterator
 from datetime import date
 from pathlib import Path
@@ -138,6 +139,12 @@ def test_unknown_stays_unknown() -> None:
     assert Trend(Estimate(5.0, 1.0, 9), Estimate(1.0, 1.0, 9)).verdict == "up"
     assert Trend(Estimate(1.5, 1.0, 9), Estimate(1.0, 1.0, 9)).verdict == "no clear change"
     assert lines("nothing", [Line("x", [Point(date(2026, 1, 1), 1.0)])]) == ""
+
+
+def test_numbers_beside_a_chart_are_told_apart() -> None:
+    days = [Point(date(2026, 1, day), 0.0150 + 0.001 * day) for day in range(1, 5)]
+    told = re.findall(r'class="tick end" x="11%"[^>]*>([^<]+)<', lines("hours", [Line("x", days)], "{:.2f}"))
+    assert len({*told}) == len(told) == 3
 
 
 def test_costs_come_from_prices_and_budgets_warn() -> None:

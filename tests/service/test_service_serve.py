@@ -12,6 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 from tests.cli.command_line import WHET, environment, whet
+from tests.service.serving import Serving
 
 from whet.client import Client, ServiceError
 from whet.core.records import Situation
@@ -23,44 +24,6 @@ from whet.service.rest.samples import OUTCOME, STATE
 WRONG = "whet_aaaaaaaaaaaa_" + "wrongsecret" * 4
 
 
-class Serving:
-    """A server in its own process; everything it said is read when it has ended."""
-
-    def __init__(self, folder: Path) -> None:
-        self.errors = folder / "stderr"
-        command = [str(WHET), "serve", "--port", "0", "-C", str(folder)]
-        with self.errors.open("w") as errors:
-            self.process = subprocess.Popen(
-                command,
-                env=environment(OTEL_TRACES_EXPORTER="console"),
-                stdout=subprocess.PIPE,
-                stderr=errors,
-                text=True,
-            )
-        self.said = [self._line(), self._line()]
-        self.address = self.said[0].rpartition(" ")[2]
-
-    def _line(self) -> str:
-        assert self.process.stdout is not None
-        return self.process.stdout.readline().rstrip("\n")
-
-    def first_key(self) -> str:
-        while not (found := re.search(r"whet_\S+", self._line())):
-            pass
-        return found[0]
-
-    def end(self, how: signal.Signals) -> tuple[int, str]:
-        self.process.send_signal(how)
-        said, _ = self.process.communicate(timeout=30)
-        return self.process.returncode, said
-
-    def kill(self) -> None:
-        self.process.kill()
-        self.process.wait()
-        assert self.process.stdout is not None
-        self.process.stdout.close()
-
-
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("served")
@@ -70,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def serving(folder: Path) -> Iterator[tuple[Serving, str]]:
-    started = Serving(folder)
+    started = Serving(folder, OTEL_TRACES_EXPORTER="console")
     try:
         yield started, started.first_key()
     finally:
@@ -182,6 +145,19 @@ def test_it_ends_cleanly_and_has_told_no_secret(serving: tuple[Serving, str], fo
     finally:
         again.kill()
     assert (code, "whet_" in said) == (0, False)
+
+
+def test_ctrl_c_before_it_serves_ends_it_as_shells_count(tmp_path: Path) -> None:
+    """It waits for a database that takes the connection and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        silent.settimeout(30.0)
+        url = f"postgresql://nobody@127.0.0.1:{silent.getsockname()[1]}/whet"
+        command = [str(WHET), "serve", "--port", "0", "-C", str(tmp_path)]
+        starting = subprocess.Popen(command, env=environment(WHET_DATABASE_URL=url), stderr=subprocess.PIPE)
+        with starting, silent.accept()[0]:
+            starting.send_signal(signal.SIGINT)
+            _, complaints = starting.communicate(timeout=30)
+    assert (starting.returncode, complaints) == (130, b"")
 
 
 def test_secrets_are_taken_out_of_every_text() -> None:

@@ -20,7 +20,7 @@ from whet.core.candidates import Stage, Step
 from whet.core.errors import WhetError
 from whet.core.learning_log import Judged, Quality
 from whet.core.ports import Cell, Entry, Lesson, Move, TestVerdict
-from whet.core.records import Decision, Finding, Review
+from whet.core.records import Decision, Experience, Finding, Review
 from whet.store import SqlStore, open_store
 
 TEXT = st.text(st.characters(exclude_categories=()), max_size=8)  # NUL and lone surrogates included
@@ -101,7 +101,8 @@ class Agreement(RuleBasedStateMachine):
         judged = [Judged(each.experience.key, "runner", quality, why) for each in seen]
         position = seen[-1].position + ahead if seen else 0
         self.both(lambda store: store.learning.judge(judged, position))
-        self.both(lambda store: store.learning.collect([each.experience for each in seen], AT))
+        lived = [each.experience for each in seen if isinstance(each.experience, Experience)]
+        self.both(lambda store: store.learning.collect(lived, AT))
         self.both(lambda store: (store.learning.close_batch("runner", AT, 2), store.learning.trim(kept)))
 
     @rule(key=NAMES, agent=NAMES)

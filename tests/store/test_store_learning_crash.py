@@ -27,7 +27,8 @@ def _tick(store: SqlStore) -> Iterator[None]:
     queue = SqlQueue(store._database, lease_seconds=0.01)
     seen = store.learning.unread(7)
     if seen:
-        queue.put([Message(each.experience.key, each.experience.model_dump_json().encode()) for each in seen])
+        lived = [each.experience for each in seen if isinstance(each.experience, Experience)]
+        queue.put([Message(each.key, each.model_dump_json().encode()) for each in lived])
         yield
         judged = [Judged(each.experience.key, "runner", Quality.GOOD, "") for each in seen]
         store.learning.judge(judged, seen[-1].position)

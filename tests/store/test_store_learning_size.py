@@ -26,6 +26,7 @@ ASKED: dict[str, Callable[[SqlStore], object]] = {
     "members": lambda store: store.learning.members(1),
     "trained before": lambda store: store.learning.trained_before("runner", 2, 10),
     "trim": lambda store: store.learning.trim(1),
+    "forget": lambda store: store.learning.forget(AT, 0),
     "results": lambda store: store.learning.results("runner", AT),
     "at a stage": lambda store: store.candidates.at_stage("runner", Stage.CANARY),
 }

@@ -83,9 +83,7 @@ class Listener:
         return Counter(found[name].severity for name, mark in marks.items() if mark.verdict == "false-alarm")
 
     def _lesson(self, experience: Experience) -> Lesson | None:
-        if not self._teacher.schooling.enabled or experience.outcome.get("cut_short"):
-            return None
-        return self._teacher.learner(experience.agent).lesson(experience)
+        return self._teacher.lesson(experience)
 
 
 def corrected_parts(

@@ -56,6 +56,7 @@ def pipeline(site: Site, store: Store, rule: Rule | None = None) -> Iterator[Pip
             examine=examiner(settings, store, opener(site, kept)),
             plan=plan(settings),
             moved=lambda agent: changes(store, (agent,)).rewards_since(agent),
+            retention=retention(settings),
             replay_capacity=settings.learn.replay_capacity,
             consumer=f"whet-learn-{os.getpid()}",
             wait_seconds=0.0 if waiting is store.queue else ELSEWHERE_SECONDS,
@@ -79,10 +80,14 @@ def plan(settings: Settings) -> Plan:
     )
 
 
+def retention(settings: Settings) -> Retention:
+    return Retention(settings.learn.stream_days, settings.learn.stream_capacity)
+
+
 def judge(settings: Settings, store: Store) -> Filter:
     """It knows what was usual before, so that what is unusual now can be told."""
     how, learn = valuing(settings), settings.learn
-    judging = Filter(AGENTS, how.profile, how.weights, Retention(learn.stream_days, learn.stream_capacity))
+    judging = Filter(AGENTS, how.profile, how.weights, retention(settings))
     unread = {seen.experience.key for seen in store.learning.unread(learn.stream_capacity)}
     earlier = reversed(store.experiences.recent(limit=1000 + len(unread)))
     judging.remember(each for each in earlier if each.key not in unread)

@@ -191,6 +191,21 @@ def people_pause_and_resume(opened: Opened) -> None:
 
 
 @_check
+def what_is_paused_only_goes_back_by_itself(opened: Opened) -> None:
+    with closing(opened()) as store:
+        known = brought_to(store, Stage.CANARY)
+        store.candidates.pause(known.number, True, "kim", "Wait.", LATER)
+        expect(store.candidates.move(step(known, Stage.CANARY, 0.5), LATER), None, "a larger share")
+        expect(store.candidates.move(step(known, Stage.PRODUCTION, 1.0), LATER), None, "production")
+        asked = store.candidates.move(step(known, Stage.PRODUCTION, 1.0, by="kim", asked=True), LATER)
+        expect(asked and (asked.stage, asked.paused), (Stage.PRODUCTION, True), "a person may")
+        other = brought_to(store, Stage.CANARY, "batch:2")
+        expect(store.candidates.move(step(other, Stage.PRODUCTION, 1.0), LATER), None, "in the place of who is paused")
+        gone = store.candidates.move(step(asked or known, Stage.ROLLED_BACK), LATER)
+        expect(gone and gone.stage, Stage.ROLLED_BACK, "back")
+
+
+@_check
 def what_is_known_adds_up(opened: Opened) -> None:
     with closing(opened()) as store:
         known = store.candidates.add(new(), AT)

@@ -139,6 +139,27 @@ def _by_key(store: PagedStore) -> dict[str, Any]:
 
 
 @_check
+def what_is_corrected_is_trained_with_as_corrected(opened: Opened) -> None:
+    with closing(opened()) as store:
+        told = [experience(f"k{number}", 5.0) for number in range(4)]
+        for each in told:
+            store.experiences.learn(each, None)
+        store.learning.collect(told[:2], now())
+        first = store.learning.close_batch(told[0].agent, now(), 1)
+        store.learning.collect(told[2:3], now())
+        second, trained_at = store.learning.close_batch(told[0].agent, now(), 1), now()
+        for key in ("k1", "k2", "k3"):
+            store.feedback.correct(_correction(key, -2.0, None))
+        numbers = [0 if batch is None else batch.number for batch in (first, second)]
+        rewards = [[each.reward.credited for each in store.learning.members(number)] for number in numbers]
+        expect(rewards, [[5.0, 3.0], [3.0]], "what the batches hold now")
+        agent = told[0].agent
+        expect([store.feedback.corrected(agent, number, trained_at) for number in numbers], [1, 2], "up to each batch")
+        expect(store.feedback.corrected(agent, numbers[1], now()), 0, "since now")
+        expect(store.feedback.corrected("other", numbers[1], trained_at), 0, "of another agent")
+
+
+@_check
 def what_was_never_taught_changes_no_table(opened: Opened) -> None:
     with closing(opened()) as store:
         store.experiences.learn(experience("k", 5.0), None)

@@ -17,7 +17,7 @@ from typing import Any
 from whet.checks import store_samples as sample
 from whet.checks.expectations import expect, expect_error
 from whet.core.errors import RefusedInput
-from whet.core.learning_log import Judged, Quality, UnitResult
+from whet.core.learning_log import Judged, Quality, UnitResult, Unreadable
 from whet.core.ports import Store
 from whet.core.records import Experience
 
@@ -43,7 +43,7 @@ def _some(*keys: object, **changes: Any) -> list[Experience]:
     return [sample.experience(str(key), **changes) for key in keys]
 
 
-def _good(experience: Experience) -> Judged:
+def _good(experience: Experience | Unreadable) -> Judged:
     return Judged(experience.key, experience.agent, Quality.GOOD, "")
 
 
@@ -221,6 +221,25 @@ def what_is_let_go_stays_counted(opened: Opened) -> None:
         expect_error(RefusedInput, store.learning.trim, -1)
 
 
+@_check
+def keys_and_verdicts_are_forgotten_and_nothing_else(opened: Opened) -> None:
+    with closing(opened()) as store:
+        _learned(store, "a", "b", "c")
+        judged = [_good(each.experience) for each in store.learning.unread(10)]
+        store.learning.judge(judged, 0)
+        held = _batch(store, 1, 2, 3)
+        store.learning.collect(_some("waits"), AT)
+        expect(store.learning.forget(AT + _HOUR, 3), 0, "what is held or waits, and as many verdicts as there are")
+        store.learning.trim(1)
+        expect(store.learning.forget(AT, 3), 0, "what was collected then or later")
+        expect(store.learning.forget(AT + _HOUR, 1), 4, "two keys that were let go, two verdicts")
+        expect(store.learning.verdicts()[Quality.GOOD], 1, "the newest verdict")
+        expect((_keys(store.learning.members(held)), store.learning.waiting("runner")[0]), (["3"], 1), "what was held")
+        expect(store.learning.collect(_some(1, 3, "waits"), AT), 1, "only the forgotten could come again")
+        expect(store.audit.verify().problem, None, "the trail")
+        expect_error(RefusedInput, store.learning.forget, AT, -1)
+
+
 def _decided(store: Store, run: str, policy: str, hours: int, credited: float, **outcome: object) -> None:
     agent = str(outcome.pop("agent", "runner"))
     made = sample.decision(agent=agent, run_id=run, policy=policy, at=AT + hours * _HOUR)
@@ -232,7 +251,7 @@ def _decided(store: Store, run: str, policy: str, hours: int, credited: float, *
 @_check
 def results_are_counted_by_run_and_policy(opened: Opened) -> None:
     """Run 1: tabular earned 1, 2, 6 (mean 3), one of three failed; the candidate earned −4 once. Run 2: 0.5 and 1.0."""
-    fine: dict[str, object] = {"failed": None, "cut_short": False}
+    fine: dict[str, object] = {"failed": None, "cut_short": False, "unearned": None}
     with closing(opened()) as store:
         _decided(store, "run-2", "candidate-7", 4, 0.5, **fine)
         _decided(store, "run-2", "candidate-7", 5, 1.0, failed="It broke.", cut_short=False)
@@ -241,6 +260,7 @@ def results_are_counted_by_run_and_policy(opened: Opened) -> None:
         _decided(store, "run-1", "tabular", 2, 6.0, failed=_ODD)
         _decided(store, "run-1", "candidate-7", 2, -4.0, **fine)
         _decided(store, "run-1", "tabular", 2, 999.0, failed=None, cut_short=True)
+        _decided(store, "run-1", "tabular", 2, 999.0, **fine | {"unearned": "Nothing ran."})
         _decided(store, "run-3", "tabular", 2, 999.0, agent="other")
         _decided(store, "run-4", _ODD, -1, 999.0, **fine)
         unfinished = sample.decision(run_id="run-5", at=AT + _HOUR)

@@ -301,6 +301,18 @@ def decisions_come_back_unchanged(opened: Opened) -> None:
 
 
 @_check
+def decisions_are_found_by_how_their_ids_begin(opened: Opened) -> None:
+    ids = ["ab", "ab9", "ab9:", "aba", "abz", "abzz", "ab_z", "ab-", "ABZ", "ac", "a", "b", "zz", "zza", f"ab{_ODD}"]
+    with closing(opened()) as store:
+        for each in ids:
+            made = sample.decision().model_copy(update={"id": each})
+            store.decisions.record(made, sample.SampleState(situation=sample.SITUATION))
+        for prefix in ("", "a", "ab", "ab9", "abz", "ab_", "zz", "z", "A", "ab\0", f"ab{_ODD}", "abc", "_b", "a" * 300):
+            found = [decision.id for decision, _ in store.decisions.find(prefix)]
+            expect(found, [each for each in ids if each.startswith(prefix)], f"ids that begin with {prefix!r}")
+
+
+@_check
 def people_rule_and_take_it_back(opened: Opened) -> None:
     state = sample.SampleState(situation=sample.SITUATION)
     older, newer, elsewhere = (sample.pending(state_key=key) for key in ("s", "s", "other"))

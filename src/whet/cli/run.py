@@ -3,7 +3,7 @@
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -11,9 +11,8 @@ import click
 
 from whet.agents.flaky import verdicts_of
 from whet.bootstrap import assembly
-from whet.bootstrap.feedback import Listener
-from whet.bootstrap.remembering import FleetMemory, opened_memory
-from whet.bootstrap.site import Site, make_state_dir, open_site
+from whet.bootstrap.site import Site, open_site
+from whet.bootstrap.visiting_fleet import alone, visit
 from whet.cli.options import format_option
 from whet.cli.output import dump, say, table
 from whet.cli.progress import Narrator
@@ -21,7 +20,6 @@ from whet.core.errors import WhetError
 from whet.core.events import Event, Experienced, Warned
 from whet.core.ports import RunRecord
 from whet.core.records import Decision, Finding, State
-from whet.fleet.loop import Fleet
 from whet.reports import github
 from whet.reports.compose import compose, settled, why
 from whet.reports.html import render_html
@@ -31,7 +29,6 @@ from whet.reports.model import RunReport
 from whet.reports.terminal import print_report
 from whet.reports.words import percent
 from whet.store.sql_store import SqlStore, open_store
-from whet.tools.lock import exclusive
 from whet.tools.suite import Suite
 from whet.tools.workplace import Workplace
 
@@ -81,11 +78,7 @@ def run(
     if dry_run:
         _plan(site, form)
         return
-    make_state_dir(site.state_dir)
-    with exclusive(site.state_dir / "run.lock"), site.store() as store:
-        if site.embedded:
-            _bury_the_dead(store)
-        Listener(store, site.settings).catch_up()  # false alarms that were raised again teach again
+    with alone(site) as store:
         report, place = _visit(site, store, fail_on)
         page = html or site.state_dir / "report.html"
         _write(page, render_html(report))
@@ -96,60 +89,22 @@ def run(
     sys.exit(report.exit_code)
 
 
-def _bury_the_dead(store: SqlStore) -> None:
-    """We hold the project's lock, so a run that still counts as running was killed."""
-    for record in store.runs.recent(20):
-        if record.status == "running":
-            store.runs.finish(record.id, "interrupted", record.summary)
-
-
 def _visit(site: Site, store: SqlStore, fail_on: str) -> tuple[RunReport, Workplace]:
-    seed = assembly.new_seed(site.settings)
     news: list[Finding] = []
-    with Narrator() as narrator, Suite(site.project, site.python) as suite:
-        place = assembly.workplace(site, store, suite, seed, _listener(narrator, site, store, news))
-        _require_tests(place)
-        _remember(site, store, narrator, lambda memory: memory.catch_up())  # what a visit that was killed left
-        fleet = assembly.fleet(site, store, seed, warn=lambda told: place.emit(Warned(told)))
-        interrupted = _live(fleet, place)
-        _remember(site, store, narrator, lambda memory: memory.tend())
+    with Narrator() as narrator:
+
+        def hear(event: Event) -> None:
+            narrator.hear(event)
+            if isinstance(event, Experienced):
+                news.extend(event.findings)
+
+        place, record, interrupted = visit(site, store, hear, _require_tests)
         for why_not in place.obstacles.values():
             narrator.hear(Warned(why_not))
-        site.rescue(store)
-        record = next(r for r in store.runs.recent(20) if r.id == place.run_id)
-        code = INTERRUPTED if interrupted else _exit_code(store, record, fail_on)
-        fresh = frozenset(finding.fingerprint() for finding in news)
-        verdicts = verdicts_of(store.history, site.project, place.code_version).values()
-        return compose(store, record, fresh, place.records(), verdicts, site.python, code), place
-
-
-def _live(fleet: Fleet, place: Workplace) -> bool:
-    """The visit itself; True when the user broke it off. What was known by then is still told."""
-    try:
-        fleet.run(place)
-    except KeyboardInterrupt:
-        return True
-    return False
-
-
-def _remember(site: Site, store: SqlStore, narrator: Narrator, how: Callable[[FleetMemory], object]) -> None:
-    """Beside the visit: what cannot be remembered now is remembered by the next."""
-    try:
-        if (memory := opened_memory(site, store)) is not None:
-            how(memory)
-    except Exception as error:  # memory never ends a visit
-        narrator.hear(Warned(f"What happened could not be remembered yet: {error}"))
-
-
-def _listener(narrator: Narrator, site: Site, store: SqlStore, news: list[Finding]) -> Callable[[Event], None]:
-    def hear(event: Event) -> None:
-        narrator.hear(event)
-        if isinstance(event, Experienced):
-            news.extend(event.findings)
-            if site.rescue(store):
-                narrator.hear(Warned("The suite deleted Whet's files (.whet); they were written back."))
-
-    return hear
+    code = INTERRUPTED if interrupted else _exit_code(store, record, fail_on)
+    fresh = frozenset(finding.fingerprint() for finding in news)
+    verdicts = verdicts_of(store.history, site.project, place.code_version).values()
+    return compose(store, record, fresh, place.records(), verdicts, site.python, code), place
 
 
 def _require_tests(place: Workplace) -> None:

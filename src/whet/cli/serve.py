@@ -1,19 +1,23 @@
-"""whet serve: REST, pages and metrics over this project's store."""
+"""whet serve: REST, pages and metrics over this project's store.
 
+Nothing heavy is imported before the command has begun, so that Ctrl-C ends it in good order from its first moment.
+"""
+
+import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from whet.bootstrap.site import Site, open_site
 from whet.cli.options import project_option
-from whet.cli.output import say
-from whet.cli.person import user
-from whet.core.errors import MissingTool
-from whet.core.people import Role
-from whet.core.records import now
-from whet.store.sql_store import SqlStore
 
+if TYPE_CHECKING:
+    from whet.bootstrap.site import Site
+    from whet.store.sql_store import SqlStore
+
+# As shells count a program ended by Ctrl-C.
+_INTERRUPTED = 130
 _NEEDED = ("fastapi", "uvicorn", "jwt", "multipart", "prometheus_client")
 
 
@@ -29,7 +33,16 @@ def serve(host: str | None, port: int | None, project: Path) -> None:
       whet keys add "QA lead" --role reviewer
     It ends with Ctrl-C. Settings: [tool.whet.service], see docs/service.md.
     """
+    try:
+        _serve(host, port, project)
+    except KeyboardInterrupt:  # before it could take requests; later it is how one ends it
+        sys.exit(_INTERRUPTED)
+
+
+def _serve(host: str | None, port: int | None, project: Path) -> None:
     require_service()
+    from whet.bootstrap.site import open_site
+    from whet.cli.output import say
     from whet.service.app import create_app
     from whet.service.listening import address, bound
     from whet.service.listening import serve as listen
@@ -48,12 +61,15 @@ def serve(host: str | None, port: int | None, project: Path) -> None:
 
 
 def require_service() -> None:
+    from whet.core.errors import MissingTool
+
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise MissingTool(f"The service needs {', '.join(missing)}.", "Run pip install 'whet[service]'.")
 
 
 def _tell_reach(host: str) -> None:
+    from whet.cli.output import say
     from whet.service.listening import is_loopback
 
     if is_loopback(host):
@@ -65,7 +81,11 @@ def _tell_reach(host: str) -> None:
         )
 
 
-def _tell_first_key(site: Site, store: SqlStore) -> None:
+def _tell_first_key(site: "Site", store: "SqlStore") -> None:
+    from whet.cli.output import say
+    from whet.cli.person import user
+    from whet.core.people import Role
+    from whet.core.records import now
     from whet.service.keys import mint, service_secret
 
     minted = mint(service_secret(site), f"{user()[:90]} (first)", Role.ADMIN)

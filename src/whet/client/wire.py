@@ -57,7 +57,7 @@ class Trained(Record):
 
 class TrainingStatus(Record):
     under_way: bool
-    last: Trained | None = Field(description="the one under way, or the last of this process")
+    last: Trained | None = Field(description="the one under way, or the last")
     waiting: dict[str, Count] = Field(description="experiences that wait to be trained with, by agent")
     unread: Count = Field(description="experiences that were not looked at yet")
 

@@ -86,7 +86,13 @@ class Step(Record):
     share: Probability
     why: Annotated[str, Field(min_length=1)]
     by: str = "whet"
+    asked: bool = Field(False, description="by a person, and so taken although it is paused; else only going back is")
     evidence: dict[str, Any] = Field(default_factory=dict, description="added to what is known, by name")
+
+    @property
+    def goes_back(self) -> bool:
+        """Out of use, or into it again because whoever took over went out."""
+        return self.to is Stage.ROLLED_BACK or (self.seen, self.to) == (Stage.RETIRED, Stage.PRODUCTION)
 
 
 class Candidates(Protocol):
@@ -107,7 +113,8 @@ class Candidates(Protocol):
         """The candidate after the step; None, and no change, when it does not stand where the step says.
 
         RefusedInput for a step that SUCCESSORS does not allow. Whoever reaches PRODUCTION retires, in the same
-        transaction, the one that was there; a CANARY is refused (None) while the agent has another one.
+        transaction, the one that was there; a CANARY is refused (None) while the agent has another one. Unless a person
+        asked, what is paused only goes back (None), and nobody takes its place in PRODUCTION.
         """
 
     def pause(self, number: int, paused: bool, by: str, why: str, at: datetime) -> Candidate | None:

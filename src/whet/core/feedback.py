@@ -94,6 +94,10 @@ class Feedback(Protocol):
         """The experience gets the reward, sums follow, and its cells move by what is missing of the difference.
         How much that was: 0 when it was applied already."""
 
+    def corrected(self, agent: str, batch: int, since: datetime) -> int:
+        """How many experiences of the agent's batches up to this one have got another reward since then. Whoever trains
+        with them after that trains with the new one."""
+
     def rules(self) -> RewardRules | None:
         """What holds now; None: what settings say."""
 

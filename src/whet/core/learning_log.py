@@ -39,11 +39,19 @@ class Batch(Record):
     closed_at: datetime
 
 
+class Unreadable(NamedTuple):
+    """What is stored as an experience and is none by today's rules; `why` is a sentence."""
+
+    key: str
+    agent: str
+    why: str
+
+
 class Seen(NamedTuple):
     """An experience as the stream holds it: `position` grows, with gaps."""
 
     position: int
-    experience: Experience
+    experience: Experience | Unreadable
 
 
 class UnitResult(NamedTuple):
@@ -61,7 +69,7 @@ class LearningLog(Protocol):
     """The stream of experiences is the store's own table of them; this is how far learning got with it."""
 
     def unread(self, limit: int) -> list[Seen]:
-        """Experiences after the cursor, oldest first."""
+        """Experiences after the cursor, oldest first; what is none any more is told as such and stops nothing."""
 
     def backlog(self) -> int:
         """How many experiences are after the cursor."""
@@ -98,5 +106,12 @@ class LearningLog(Protocol):
     def trim(self, kept: int) -> int:
         """Let go of all but the newest `kept` of what batches hold; how many went. Batches keep their size."""
 
+    def forget(self, before: datetime, verdicts: int) -> int:
+        """The keys of what was let go and was collected before then, and verdicts but for the newest; how many went.
+
+        A key that is forgotten could be collected again: whoever collects has to refuse by its own time what is as old.
+        """
+
     def results(self, agent: str, since: datetime) -> list[UnitResult]:
-        """Per run and policy, oldest first; decisions before `since`, and what was cut short, do not count."""
+        """Per run and policy, oldest first; decisions before `since`, what was cut short, and rewards that were not
+        earned do not count."""

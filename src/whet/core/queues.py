@@ -3,12 +3,30 @@
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
+from whet.core.errors import RefusedInput
+
+LONGEST_KEY = 200
 LARGEST_BODY_BYTES = 1 << 20
 
 
 class Message(NamedTuple):
     key: str  # 1 to 200 characters; the same key is the same message
     body: bytes
+
+
+def check_limits(messages: Sequence[Message]) -> None:
+    """The same of every queue, so that a line of settings changes where messages wait and nothing else."""
+    for message in messages:
+        if not 1 <= len(message.key) <= LONGEST_KEY:
+            raise RefusedInput(
+                f"A message's key has {len(message.key)} characters ({message.key[:40]!r}); nothing was put.",
+                f"Give it 1 to {LONGEST_KEY}.",
+            )
+        if len(message.body) > LARGEST_BODY_BYTES:
+            raise RefusedInput(
+                f"The body of message {message.key!r} has {len(message.body):,} bytes; nothing was put.",
+                f"Keep it within {LARGEST_BODY_BYTES:,}.",
+            )
 
 
 class Delivery(NamedTuple):

@@ -126,6 +126,7 @@ class Outcome(Record):
     peak_memory_mb: Annotated[float, Field(ge=0.0)] | None = None
     failed: str | None = Field(None, description="Why the tool could not do its job, as a sentence.")
     cut_short: bool = Field(False, description="the visit's budget ended it; says nothing about the action")
+    unearned: str | None = Field(None, description="why nothing is learned from its reward, as a sentence")
     findings: tuple[Finding, ...] = ()
 
 
@@ -257,6 +258,11 @@ class Experience(Record):
     next_actions: tuple[str, ...] = ()
     done: bool
     at: datetime = Field(default_factory=now)
+
+    @property
+    def teaches(self) -> bool:
+        """What was cut short says nothing about the action, and a reward that was not earned the wrong thing."""
+        return not self.outcome.get("cut_short") and self.outcome.get("unearned") is None
 
     def with_reward(self, reward: Reward) -> Self:
         return self.model_copy(update={"reward": reward})

@@ -83,11 +83,11 @@ class Fleet:
         status = "interrupted"
         try:
             while not self._over(lived):
-                for experience in self._round(workplace):
-                    lived.append(experience)
-                    moved = self.teacher.teach(experience)
+                turns = self._round(workplace)
+                lived += turns
+                for turn, moved in zip(turns, self.teacher.teach_together(turns, _warning(workplace)), strict=True):
                     if moved is not None:
-                        moves[experience.agent].append(moved)
+                        moves[turn.agent].append(moved)
             status = "finished"
         finally:
             self._conclude(workplace, lived, moves, status)
@@ -105,7 +105,7 @@ class Fleet:
 
     def once(self, agent: AnyAgent, visit: Visit, workplace: Any) -> Experience:
         (experience,) = self._settle([self.turn(agent, visit, workplace)], visit)
-        self.teacher.teach(experience)
+        self.teacher.teach(experience, _warning(visit))
         return experience
 
     def plan(self, workplace: Workplace) -> list[tuple[State, Decision]]:

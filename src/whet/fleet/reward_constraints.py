@@ -191,3 +191,10 @@ CONSTRAINTS: Final[Mapping[str, Constraint]] = {
     "coverage lowered": _coverage_lost,
     "everything flaky": _everything_flaky,
 }
+
+
+def accuses(rule: str, action: Action) -> bool:
+    """Whether somebody has to answer for it. Nobody does for what an action is openly there for, or for a look that
+    nobody took: that reward is only not known to be earned."""
+    retries = rule == "retried until green" and action.kind is ActionKind.REPEATED
+    return not retries and rule != "selection not audited"

@@ -3,11 +3,12 @@
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from whet.core.agent import Agent
-from whet.core.ports import Cell, Store
+from whet.core.ports import Cell, Lesson, Scope, Store
 from whet.core.records import Experience
+from whet.fleet.live_watch import LiveWatch, Tell, sharing
 from whet.policies.hierarchy import Hierarchy, Weights
 from whet.policies.learner import QLearner, Rates, similar, surprise
 from whet.policies.transfer import transfer
@@ -28,35 +29,64 @@ class Schooling:
     transfer_factor: float = 0.8
 
 
+class Kept(NamedTuple):
+    """`new` is False for what was known already; `lesson` is None where there was nothing to be learned; `unearned`
+    names the agent whose reward does not count."""
+
+    new: bool
+    lesson: Lesson | None
+    unearned: str | None
+
+
 class Teacher:
     """Turns experiences into lessons and gives them to the store."""
 
     def __init__(self, store: Store, agents: Mapping[str, AnyAgent], schooling: Schooling) -> None:
         self.store, self.agents, self.schooling = store, agents, schooling
+        self._watch = LiveWatch(store, agents)
 
     def learner(self, name: str) -> QLearner:
         agent = self.agents[name]
         hierarchy = Hierarchy(agent.name, agent.category, self.store.tables, self.schooling.weights)
         return QLearner(hierarchy, {a.name: a for a in agent.actions}, self.schooling.rates)
 
-    def teach(self, experience: Experience) -> float | None:
+    def teach(self, experience: Experience, tell: Tell | None = None) -> float | None:
         """Learn from one experience. How far its Q-value moved; None when nothing was learned."""
-        if not self.schooling.enabled or experience.outcome.get("cut_short"):
-            self.store.experiences.learn(experience, None)
+        return self.teach_together([experience], tell)[0]
+
+    def teach_together(self, turns: Sequence[Experience], tell: Tell | None = None) -> list[float | None]:
+        """Turns that shared their credit: where one of them did not earn it, those after it have a part of that."""
+        moves, unearned = [], None
+        for experience in turns:
+            told = experience if unearned is None else sharing(experience, unearned)
+            cell = Cell(Scope.INDIVIDUAL, told.agent, told.state_key, told.decision.action)
+            before = self._value(cell)
+            kept = self.keep(told, tell)
+            moves.append(abs(self._value(cell) - before) if kept.new and kept.lesson is not None else None)
+            unearned = kept.unearned or unearned
+        return moves
+
+    def keep(self, experience: Experience, tell: Tell | None = None) -> Kept:
+        """Stored, once, with its lesson. A reward that was not earned is stored as such, told, and teaches nothing."""
+        judged = self._watch.judged(experience, tell)
+        lesson = self.lesson(judged)
+        priority = 0.0 if lesson is None else surprise(self.store.tables, lesson)
+        new = self.store.experiences.learn(judged, lesson)
+        if new and self.schooling.enabled:
+            self.store.experiences.set_priorities({judged.key: priority})
+        return Kept(new, lesson, None if judged.outcome.get("unearned") is None else judged.agent)
+
+    def lesson(self, experience: Experience) -> Lesson | None:
+        """None where there is nothing to be learned."""
+        if not self.schooling.enabled or not experience.teaches:
             return None
-        lesson = self.learner(experience.agent).lesson(experience)
-        cell = lesson.own[0].cell
-        before = self._value(cell)
-        priority = surprise(self.store.tables, lesson)
-        if not self.store.experiences.learn(experience, lesson):
-            return None
-        self.store.experiences.set_priorities({experience.key: priority})
-        return abs(self._value(cell) - before)
+        return self.learner(experience.agent).lesson(experience)
 
     def replay(self, agent: str, seed: int) -> int:
         """Once more through some of what this agent lived, the surprising more often."""
         learner, size = self.learner(agent), self.schooling.replay_batch
         drawn = self.store.experiences.sample(agent, size, seed) if size and self.schooling.enabled else []
+        drawn = [experience for experience in drawn if experience.teaches]
         priorities: dict[str, float] = {}
         for experience in drawn:
             lesson = learner.replay_lesson(experience)

@@ -33,15 +33,16 @@ class Adwin:
         self._rows: list[list[float]] = [[]]  # sums of 1, 2, 4 … numbers; in each the oldest first
         self._width, self._total, self._squares, self._ticks = 0, 0.0, 0.0, 0
 
-    def update(self, value: float) -> Cut | None:
-        """The cut when the stream has changed. Go on with a new window then: this one is of two worlds."""
+    def update(self, value: float, lasts: float = 1.0) -> Cut | None:
+        """The cut when the stream has changed. Go on with a new window then: this one is of two worlds. Where
+        neighbours resemble each other, so many of them as a value `lasts` count as one."""
         if not math.isfinite(value):
             raise RefusedInput(f"Drift cannot be looked for at {value}.", "Leave out what was not measured.")
         self._insert(value)
         self._ticks += 1
         if self._ticks % self._every or self._width <= _GRACE:
             return None
-        return self._cut()
+        return self._cut(lasts)
 
     def _insert(self, value: float) -> None:
         if self._width:
@@ -55,7 +56,7 @@ class Adwin:
                 self._rows.append([])
             self._rows[size + 1].append(row.pop(0) + row.pop(0))
 
-    def _cut(self) -> Cut | None:
+    def _cut(self, lasts: float) -> Cut | None:
         """The first place, from the oldest on, at which both sides differ by more than chance allows."""
         count, total = 0, 0.0
         for size in range(len(self._rows) - 1, -1, -1):
@@ -65,13 +66,13 @@ class Adwin:
                 if count < _SHORTEST or rest < _SHORTEST:
                     continue
                 before, after = total / count, (self._total - total) / rest
-                if abs(before - after) > self._allowed(count, rest):
+                if abs(before - after) > self._allowed(count, rest, lasts):
                     return Cut(before, after, count, rest)
         return None
 
-    def _allowed(self, count: int, rest: int) -> float:
+    def _allowed(self, count: int, rest: int, lasts: float) -> float:
         """Bernstein's bound for the difference of two means, for all cuts together."""
         doubt = math.log(2.0 * math.log(self._width) / self._delta)
-        shares = 1.0 / (count - _SHORTEST + 1) + 1.0 / (rest - _SHORTEST + 1)
+        shares = lasts * (1.0 / (count - _SHORTEST + 1) + 1.0 / (rest - _SHORTEST + 1))
         variance = max(self._squares, 0.0) / self._width
         return math.sqrt(2.0 * shares * variance * doubt) + 2.0 / 3.0 * doubt * shares * self._reach

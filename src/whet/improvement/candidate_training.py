@@ -80,14 +80,14 @@ def _network(
 
 
 def _taught(order: CandidateOrder, experiences: Sequence[Experience]) -> list[Experience]:
-    """What the budget cut short teaches nothing."""
+    """What the budget cut short, and what was not earned, teaches nothing."""
     strangers = [each for each in experiences if each.agent != order.agent]
     if strangers:
         raise RefusedInput(
             f"{strangers[0].key} is an experience of {strangers[0].agent}, not of {order.agent}.",
             "Train each agent with its own.",
         )
-    return [each for each in experiences if not each.outcome.get("cut_short")]
+    return [each for each in experiences if each.teaches]
 
 
 def _put(part: Path, out: Path) -> None:

@@ -6,7 +6,7 @@ what made it, and moves only from where it was seen to stand.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Any, NamedTuple, Protocol
@@ -15,12 +15,13 @@ from pydantic import ValidationError
 
 from whet.core.candidates import SINGULAR, Candidate, NewCandidate, Stage
 from whet.core.errors import WhetError
-from whet.core.learning_log import Batch, Judged, Quality, Seen
+from whet.core.learning_log import Batch, Judged, Quality, Seen, Unreadable
 from whet.core.ports import Store
 from whet.core.queues import Delivery, Message, TrainingQueue
 from whet.core.records import Experience
 from whet.core.registries import ALIASES, Alias, Registry
 from whet.improvement.drift_record import Drift
+from whet.improvement.intake.retention import Retention
 from whet.improvement.intake.trigger import Rule, due
 from whet.improvement.rollout import steps
 from whet.improvement.rollout.plan import Plan
@@ -79,6 +80,7 @@ class Pipeline:
     examine: Callable[[Candidate, datetime], Examination]
     plan: Plan
     moved: Callable[[str], Drift | None]  # by agent: the last time that the same actions began to earn something else
+    retention: Retention = field(default_factory=Retention)
     replay_capacity: int = 1_000_000
     consumer: str = "whet-learn"
     wait_seconds: float = 0.0  # for what a queue elsewhere still has under way
@@ -94,26 +96,32 @@ class Pipeline:
     def _collect(self, now: datetime) -> Iterator[Told]:
         while seen := self.store.learning.unread(_AT_ONCE):
             last = self.store.learning.backlog() - 1  # counted now: others go on adding and reading
-            judged = [self.judge.judge(each.experience, now, last - place) for place, each in enumerate(seen)]
-            self.queue.put([_message(each.experience) for each in self._wanted(seen, judged)])
+            judged = [self._judged(each.experience, now, last - place) for place, each in enumerate(seen)]
+            self.queue.put([_message(each) for each in self._wanted(seen, judged)])
             self.store.learning.judge(judged, seen[-1].position)
             good = sum(each.quality is Quality.GOOD for each in judged)
             yield Told(Phase.COLLECT, f"{len(seen):,} experiences read: {good:,} good, {len(seen) - good:,} refused")
 
-    def _wanted(self, seen: Sequence[Seen], judged: Sequence[Judged]) -> list[Seen]:
-        return [
-            each
-            for each, verdict in zip(seen, judged, strict=True)
-            if verdict.quality is Quality.GOOD and not self.held_out(each.experience.run_id)
-        ]
+    def _judged(self, found: Experience | Unreadable, now: datetime, newer: int) -> Judged:
+        if isinstance(found, Unreadable):
+            return Judged(found.key, found.agent, Quality.MALFORMED, found.why)
+        return self.judge.judge(found, now, newer)
+
+    def _wanted(self, seen: Sequence[Seen], judged: Sequence[Judged]) -> list[Experience]:
+        good = {each.key for each in judged if each.quality is Quality.GOOD}
+        lived = [each.experience for each in seen if isinstance(each.experience, Experience)]
+        return [each for each in lived if each.key in good and not self.held_out(each.run_id)]
 
     def _take(self, now: datetime) -> Iterator[Told]:
         while deliveries := self.queue.take(self.consumer, _AT_ONCE, self.wait_seconds):
             lived = [each for each in map(_experience, deliveries) if each is not None]
-            new = self.store.learning.collect(lived, now)
+            fresh = [each for each in lived if not self.retention.expired(each.at, now)]
+            new = self.store.learning.collect(fresh, now)
             told = f"{new:,} experiences are new in the training set"
             if len(lived) < len(deliveries):
                 told += f"; {len(deliveries) - len(lived):,} messages of the queue are no experiences and were left out"
+            if len(fresh) < len(lived):
+                told += f"; {len(lived) - len(fresh):,} came too late and are stale"
             yield Told(Phase.TAKE, told)
             self.queue.done(deliveries)
 
@@ -130,6 +138,7 @@ class Pipeline:
             if key_of(batch) not in trained:
                 yield from self._train_batch(batch, now)
         self.store.learning.trim(self.replay_capacity)
+        self.store.learning.forget(self.retention.forgotten_before(now), self.retention.verdicts)
 
     def _train_batch(self, batch: Batch, now: datetime) -> Iterator[Told]:
         try:

@@ -16,6 +16,8 @@ _FURTHEST: Final = 3.0
 # Chosen by simulation (benchmarks/drift.py): a half of what Bernstein would ask of numbers this far apart, because runs
 # are near to normal; still room enough for neighbours that resemble each other.
 _REACH: Final = 2.0
+# Between neighbours; what is more alike than this says nothing for longer than anybody looks.
+_MOST_ALIKE: Final = 0.95
 _SPREAD_OF_MEAN_DEVIATION: Final = math.sqrt(math.pi / 2)
 
 
@@ -41,6 +43,28 @@ class _Spread:
         return _SPREAD_OF_MEAN_DEVIATION * self._deviations / self._count
 
 
+class _Neighbours:
+    """For how many runs a value lasts, (1 + ρ) / (1 − ρ) where each is like the one before it by ρ.
+
+    From differences of neighbours, (x₂ − x₀)² against (x₁ − x₀)², which are in the mean as 1 + ρ to 1: a single step in
+    the stream, which is what is looked for, hardly changes either.
+    """
+
+    def __init__(self) -> None:
+        self._before: tuple[float, ...] = ()
+        self._next, self._next_but_one = 0.0, 0.0
+
+    def last(self, value: float) -> float:
+        if len(self._before) == 2:
+            self._next += (value - self._before[1]) ** 2
+            self._next_but_one += (value - self._before[0]) ** 2
+        self._before = (*self._before, value)[-2:]
+        if self._next <= 0.0:
+            return 1.0
+        like = min(_MOST_ALIKE, max(0.0, self._next_but_one / self._next - 1.0))
+        return (1.0 + like) / (1.0 - like)
+
+
 class RewardDrift:
     """ADWIN on recursive residuals (R. Brown, J. Durbin, J. Evans, 1975): each reward against the mean of the earlier
     ones of the same action in the same state, so that a policy that merely learns to choose better is no drift."""
@@ -48,7 +72,7 @@ class RewardDrift:
     def __init__(self, agent: str) -> None:
         self._agent = agent
         self._cells: OrderedDict[tuple[str, str], _Cell] = OrderedDict()
-        self._window, self._spread = _window(), _Spread()
+        self._window, self._spread, self._neighbours = _window(), _Spread(), _Neighbours()
         self._run: list[float] = []
         self._last: Experience | None = None
 
@@ -64,12 +88,12 @@ class RewardDrift:
     def _close(self, last: Experience) -> Drift | None:
         values, self._run = self._run, []
         scaled = self._spread.scaled(math.fsum(values) / len(values)) if values else None
-        cut = None if scaled is None else self._window.update(scaled)
+        cut = None if scaled is None else self._window.update(scaled, self._neighbours.last(scaled))
         if cut is None:
             return None
         size = (cut.after - cut.before) * self._spread.points()
         self._cells.clear()
-        self._window, self._spread = _window(), _Spread()
+        self._window, self._spread, self._neighbours = _window(), _Spread(), _Neighbours()
         return Drift(
             agent=self._agent, kind="rewards", what="reward", size=size, run_id=last.run_id, at=last.at,
             sentence=_told(self._agent, size, cut),

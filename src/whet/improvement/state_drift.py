@@ -8,13 +8,18 @@ from whet.core.errors import RefusedInput
 from whet.core.records import Experience, State
 from whet.improvement.drift_record import Drift
 from whet.improvement.features import Feature, features
-from whet.improvement.two_samples import Difference, holm, names_differ, numbers_differ
+from whet.improvement.lasting import names_last, numbers_last
+from whet.improvement.two_samples import Difference, holm, known_first, names_differ, numbers_differ
 
 # In all of one agent's life, however long; the other half of 5 % is for the rewards.
 FALSE_ALARMS: Final = 0.025
 REFERENCE: Final = 100
 RECENT: Final = 50
 EVERY: Final = 25
+# Of the runs before the recent ones; from them follows for how long a value usually lasts.
+_REMEMBERED: Final = 400
+# The first look may spend an eleventh of all false alarms: as long as little is known, little is risked.
+_PATIENCE: Final = 10
 # Significant is not yet important: a quarter more tests, a twentieth of a bounded range, a tenth of the names.
 _MATTERS_NUMBER, _MATTERS_NAME = 0.05, 0.1
 
@@ -32,8 +37,8 @@ _Row = tuple[_Value, ...]
 class StateDrift:
     """The newest runs against a reference, feature by feature, whenever some more have come.
 
-    Look number k may spend 1 / (k (k + 1)) of all false alarms there may be, so that looking on for ever spends no
-    more than all; within a look Holm's correction is for the number of features.
+    Look number k may spend 10 / ((k + 9) (k + 10)) of all false alarms there may be, so that looking on for ever spends
+    no more than all; within a look Holm's correction is for the number of features.
     """
 
     def __init__(self, agent: str, state_type: type[State]) -> None:
@@ -41,6 +46,7 @@ class StateDrift:
         self._features = _comparable(state_type)
         self._reference: list[_Row] = []
         self._recent: deque[_Row] = deque(maxlen=RECENT)
+        self._past: deque[_Row] = deque(maxlen=_REMEMBERED)
         self._since_look, self._looks, self._run_id = 0, 0, ""
 
     def observe(self, experience: Experience) -> Drift | None:
@@ -50,18 +56,24 @@ class StateDrift:
         row = _row(self._features, self._state_type.model_validate(experience.state))
         if len(self._reference) < REFERENCE:
             self._reference.append(row)
+            self._past.append(row)
             return None
-        self._recent.append(row)
-        self._since_look += 1
+        self._remember(row)
         if len(self._recent) < RECENT or self._since_look < EVERY:
             return None
         return self._look(experience)
 
+    def _remember(self, row: _Row) -> None:
+        if len(self._recent) == RECENT:
+            self._past.append(self._recent[0])
+        self._recent.append(row)
+        self._since_look += 1
+
     def _look(self, experience: Experience) -> Drift | None:
         self._since_look, self._looks = 0, self._looks + 1
-        allowed = FALSE_ALARMS / (self._looks * (self._looks + 1))
-        columns = zip(self._features, zip(*self._reference, strict=True), zip(*self._recent, strict=True), strict=True)
-        differences = [_difference(*each) for each in columns]
+        allowed = FALSE_ALARMS * _PATIENCE / ((self._looks + _PATIENCE - 1) * (self._looks + _PATIENCE))
+        stretches = (zip(*rows, strict=True) for rows in (self._reference, self._recent, self._past))
+        differences = [_difference(*each) for each in zip(self._features, *stretches, strict=True)]
         chances = holm([each.p for each in differences])
         found = [
             (feature, difference)
@@ -77,6 +89,7 @@ class StateDrift:
         change = " to ".join(_typical([row[place] for row in rows]) for rows in (self._reference, self._recent))
         sentence = f"States of {self._agent} changed: {feature.name} goes from typically {change}{others}."
         self._reference, self._recent = list(self._recent), deque(maxlen=RECENT)
+        self._past = deque(self._reference, maxlen=_REMEMBERED)
         return Drift(
             agent=self._agent, kind="states", what=feature.name, size=difference.size, run_id=experience.run_id,
             at=experience.at, sentence=sentence,
@@ -95,10 +108,14 @@ def _row(of: Sequence[Feature], state: State) -> _Row:
     return tuple(_Value(each.value(state), each.shown(state)) for each in of)
 
 
-def _difference(feature: Feature, before: Sequence[_Value], after: Sequence[_Value]) -> Difference:
+def _difference(
+    feature: Feature, before: Sequence[_Value], after: Sequence[_Value], past: Sequence[_Value]
+) -> Difference:
     if feature.number is None:
-        return names_differ([each.shown for each in before], [each.shown for each in after])
-    return numbers_differ([each.number for each in before], [each.number for each in after])
+        lasts = names_last([each.shown for each in past])
+        return names_differ([each.shown for each in before], [each.shown for each in after], lasts)
+    lasts = numbers_last(known_first([each.number for each in past]))
+    return numbers_differ([each.number for each in before], [each.number for each in after], lasts)
 
 
 def _matters(feature: Feature, difference: Difference) -> bool:

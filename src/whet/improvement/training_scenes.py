@@ -84,8 +84,8 @@ def _draws(spot: Spot) -> dict[str, list[Draw]]:
 
 
 def of_history(agent: AnyAgent, experiences: Iterable[Experience]) -> Scenes:
-    """Only what was measured: what was cut short teaches nothing, and what was never tried is not allowed."""
-    taught = [each for each in experiences if not each.outcome.get("cut_short")]
+    """Only what was measured and earned: the rest teaches nothing, and what was never tried is not allowed."""
+    taught = [each for each in experiences if each.teaches]
     if not taught:
         raise NothingToTrainOn(
             f"There is nothing to train {agent.name} on: the store has no experience of it.",

@@ -1,7 +1,6 @@
 """Whether two stretches of one feature differ: by more than chance, and by how much.
 
-Neighbours in a stream resemble each other, which makes few independent values of many: counts are cut down to what they
-are worth, n · (1 − ρ) / (1 + ρ) for a correlation ρ between neighbours.
+`lasts` is for how many neighbours a value lasts (`lasting`): so many count as one.
 """
 
 import math
@@ -12,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 Number = float | None
-# Fewer independent values than this say nothing: their own resemblance is not known well enough.
+# Fewer independent values than this say nothing: how long they last is not known well enough.
 _FEWEST_WORTH = 8.0
 _RARE = 5.0  # expected counts below this are pooled; chi-square is not to be trusted with them
 
@@ -24,17 +23,22 @@ class Difference(NamedTuple):
     size: float
 
 
-def numbers_differ(before: Sequence[Number], after: Sequence[Number]) -> Difference:
+def numbers_differ(before: Sequence[Number], after: Sequence[Number], lasts: float = 1.0) -> Difference:
     """Kolmogorov and Smirnov's test, with the unknown below everything known."""
     if len({*before, *after}) == 1:
         return Difference(1.0, 0.0)
-    lowest = min((value for value in (*before, *after) if value is not None), default=0.0) - 1.0
-    one, other = (sorted(lowest if v is None else v for v in values) for values in (before, after))
+    ranked = known_first([*before, *after])
+    one, other = sorted(ranked[: len(before)]), sorted(ranked[len(before) :])
     distance = max(abs(_below(one, x) - _below(other, x)) for x in {*one, *other})
-    correlation = _shared([lowest if v is None else v for v in before], [lowest if v is None else v for v in after])
-    counts = (_worth(len(one), correlation), _worth(len(other), correlation))
+    counts = (len(one) / lasts, len(other) / lasts)
     chance = kolmogorov_p(distance, *counts) if min(counts) >= _FEWEST_WORTH else 1.0
     return Difference(chance, max(_moved(before, after), _unknown_moved(before, after)))
+
+
+def known_first(values: Sequence[Number]) -> list[float]:
+    """With the unknown below everything known."""
+    lowest = min((value for value in values if value is not None), default=0.0) - 1.0
+    return [lowest if value is None else value for value in values]
 
 
 def kolmogorov_p(distance: float, one: float, other: float) -> float:
@@ -64,16 +68,14 @@ def _unknown_moved(before: Sequence[Number], after: Sequence[Number]) -> float:
     return abs(sum(v is None for v in before) / len(before) - sum(v is None for v in after) / len(after))
 
 
-def names_differ(before: Sequence[str], after: Sequence[str]) -> Difference:
+def names_differ(before: Sequence[str], after: Sequence[str], lasts: float = 1.0) -> Difference:
     """Chi-square of homogeneity; names that are rare in both are counted together."""
     one, other = Counter(before), Counter(after)
     if len(one | other) == 1:
         return Difference(1.0, 0.0)
     size = 0.5 * math.fsum(abs(one[n] / len(before) - other[n] / len(after)) for n in {*one, *other})
-    # What lasts (a suite that fails for a week) is remembered for longer than neighbours tell: less than for numbers.
-    worth = (1.0 - _sameness(before, after)) ** 2
     cells = _pooled(one, other)
-    if len(cells) < 2 or worth * min(len(before), len(after)) < _FEWEST_WORTH:
+    if len(cells) < 2 or min(len(before), len(after)) / lasts < _FEWEST_WORTH:
         return Difference(1.0, size)
     shares = [(a + b) / (len(before) + len(after)) for a, b in cells]
     squares = math.fsum(
@@ -81,7 +83,7 @@ def names_differ(before: Sequence[str], after: Sequence[str]) -> Difference:
         for (a, b), share in zip(cells, shares, strict=True)
         for seen, count in ((a, len(before)), (b, len(after)))
     )
-    return Difference(chi_square_p(worth * squares, len(cells) - 1), size)
+    return Difference(chi_square_p(squares / lasts, len(cells) - 1), size)
 
 
 def _pooled(one: Counter[str], other: Counter[str]) -> list[tuple[int, int]]:
@@ -113,34 +115,3 @@ def holm(values: Sequence[float]) -> list[float]:
         largest = max(largest, min(1.0, (len(values) - rank) * values[place]))
         corrected[place] = largest
     return corrected
-
-
-def _worth(count: int, correlation: float) -> float:
-    return max(1.0, count * (1.0 - correlation) / (1.0 + correlation))
-
-
-def _shared(*stretches: Sequence[float]) -> float:
-    """Correlation of neighbours within the stretches, pooled, and corrected for being estimated from few."""
-    products, squares = 0.0, 0.0
-    for values in stretches:
-        mean = math.fsum(values) / len(values)
-        products += math.fsum((a - mean) * (b - mean) for a, b in pairwise(values))
-        squares += math.fsum((a - mean) ** 2 for a in values)
-    if squares <= 0.0:
-        return 0.0
-    return _unbiased(products / squares, sum(map(len, stretches)))
-
-
-def _sameness(*stretches: Sequence[str]) -> float:
-    """The same for names: how much oftener neighbours are equal than by chance."""
-    same, chance, count = 0.0, 0.0, 0
-    for names in stretches:
-        same += sum(a == b for a, b in pairwise(names))
-        chance += (len(names) - 1) * math.fsum((n / len(names)) ** 2 for n in Counter(names).values())
-        count += len(names) - 1
-    return 0.0 if chance >= count else _unbiased((same - chance) / (count - chance), count)
-
-
-def _unbiased(correlation: float, count: int) -> float:
-    """M. Kendall, 1954: estimates from few values are too low."""
-    return min(0.99, max(0.0, correlation + (1.0 + 3.0 * correlation) / count))

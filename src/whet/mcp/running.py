@@ -5,11 +5,11 @@ from contextlib import suppress
 from pathlib import Path
 
 from whet.bootstrap.site import open_site
+from whet.bootstrap.visiting_killed import mark_interrupted
 from whet.core.errors import WhetError
 from whet.mcp.answers import RunOutcome
 from whet.mcp.errand import COLLECT_SECONDS
 from whet.mcp.errands import Errand, Progress, Told, sent
-from whet.mcp.interrupting import mark_interrupted
 
 # A visit keeps its own budget; whoever does not, by a hang outside of the suite say, is ended this much later.
 GRACE_SECONDS = 30.0

@@ -8,10 +8,10 @@ from datetime import timedelta
 from confluent_kafka import KafkaError, KafkaException, Producer
 from confluent_kafka import Message as Record
 
-from whet.core.queues import Delivery, Message
+from whet.core.queues import Delivery, Message, check_limits
 from whet.queues.kafka_cluster import ANSWER_SECONDS, LARGEST_MESSAGE_BYTES, Cluster
 from whet.queues.kafka_member import Member
-from whet.queues.limits import check_limits, key_bytes, key_text
+from whet.queues.keys import key_bytes, key_text
 
 
 class KafkaQueue:

@@ -12,10 +12,10 @@ from redis.exceptions import RedisError
 from redis.retry import Retry
 
 from whet.core.errors import WhetError
-from whet.core.queues import Delivery, Message
+from whet.core.queues import Delivery, Message, check_limits
 from whet.queues import redis_scripts
 from whet.queues.addresses import without_password
-from whet.queues.limits import check_limits, key_bytes, key_text
+from whet.queues.keys import key_bytes, key_text
 
 _GROUP = "whet"
 _AT_ONCE = 500  # messages per request: a server that runs a script does nothing else

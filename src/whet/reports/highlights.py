@@ -15,6 +15,8 @@ def highlights(outcome: Outcome) -> dict[str, str]:
     told = {name: value for name, value in facts.items() if value is not None}
     if outcome.cut_short:
         told["cut short"] = "by the end of the budget; nothing was learned from it"
+    if outcome.unearned is not None:
+        told["reward not earned"] = f"{outcome.unearned} Nothing was learned from it."
     return told if outcome.failed is None else {**told, "problem": outcome.failed}
 
 

@@ -64,10 +64,9 @@ class Locked:
             return None, TOO_MANY
         known = await self.identifying.who(request)
         if known is None:
-            if request.headers.get("authorization") is not None:
-                self.desk.attempts.take(address, now)
-            return None, UNKNOWN
-        if not self.desk.requests.take(known.person.key_id or known.person.name, now):
+            tried = request.headers.get("authorization") is not None
+            return None, UNKNOWN if not tried or await self.desk.attempts.take(address, now) else TOO_MANY
+        if not await self.desk.requests.take(known.person.key_id or known.person.name, now):
             return None, TOO_MANY
         return known, UNKNOWN
 

@@ -56,6 +56,8 @@ async def _opened(app: FastAPI) -> AsyncIterator[None]:
     with nullcontext() if memory is None else memory.reembedding():
         yield
     await run_in_threadpool(desk.close)
+    for limit in (desk.requests, desk.attempts):
+        await limit.close()
 
 
 def healthy() -> dict[str, str]:

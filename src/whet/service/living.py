@@ -8,7 +8,6 @@ from whet.bootstrap.site import Site
 from whet.core.records import Decision, Experience, Outcome, Reward, State
 from whet.core.views import Decided
 from whet.fleet.teaching import Teacher
-from whet.policies.learner import surprise
 from whet.rewards.reward import reward_of, without_luck
 from whet.rewards.shaping import shape
 from whet.service.problems import Refused
@@ -38,6 +37,7 @@ class Told(NamedTuple):
 class Living:
     def __init__(self, site: Site, store: SqlStore) -> None:
         self._site, self._store = site, store
+        self._teacher = Teacher(store, AGENTS, schooling(site.settings))
 
     def live(self, agent: AnyAgent, told: Told) -> Lived:
         """The key of an experience follows from its decision, so that telling an outcome again changes nothing."""
@@ -45,7 +45,7 @@ class Living:
         if decided.experience is None:
             experience = self._experience(agent, decided, told)
             self._store.runs.note_findings(decided.decision.run_id, told.outcome.findings)
-            if self._learn(experience):
+            if self._teacher.keep(experience).new:
                 return Lived(experience.key, experience.reward, learned=True)
         known = self._store.experiences.of_decision(told.decision)
         if known is None:
@@ -73,17 +73,6 @@ class Living:
         raw = reward_of(rules.profile, valuation, rules.weights)
         shaped = shape(raw, agent.potential(state), after, rules.discount, told.done)
         return without_luck(shaped, rules.profile, valuation, rules.weights)
-
-    def _learn(self, experience: Experience) -> bool:
-        teacher = Teacher(self._store, AGENTS, schooling(self._site.settings))
-        if not teacher.schooling.enabled or experience.outcome.get("cut_short"):
-            return self._store.experiences.learn(experience, None)
-        lesson = teacher.learner(experience.agent).lesson(experience)
-        priority = surprise(self._store.tables, lesson)
-        learned = self._store.experiences.learn(experience, lesson)
-        if learned:
-            self._store.experiences.set_priorities({experience.key: priority})
-        return learned
 
 
 def _experience(agent: AnyAgent, decision: Decision, state: State, told: Told, reward: Reward) -> Experience:

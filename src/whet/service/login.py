@@ -11,7 +11,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from whet.core.people import Person, Role
 from whet.service.access import TOO_MANY, address_of, require
 from whet.service.cookies import drop_cookie, keep_cookie
-from whet.service.desk import desk_of
+from whet.service.desk import Desk, desk_of
 from whet.service.problems import Refused
 
 router = APIRouter(include_in_schema=False)
@@ -28,10 +28,11 @@ async def come_in(request: Request, key: Annotated[str, Form(max_length=200)]) -
     _refuse_elsewhere(request)
     now, address = time.monotonic(), address_of(request)
     if desk.attempts.exhausted(address, now):
-        raise Refused(429, TOO_MANY.detail, TOO_MANY.remedy, {"Retry-After": str(desk.attempts.retry_seconds())})
+        raise _too_many(desk)
     found = await request.app.state.identifying.by_key(key.strip())
     if found is None or not found.role.may(Role.VIEWER):
-        desk.attempts.take(address, now)
+        if not await desk.attempts.take(address, now):
+            raise _too_many(desk)
         return drawn(request, "That key is not valid.", 401)
     response = RedirectResponse("/", 303)
     session = desk.sessions.begun(found, desk.clock().timestamp())
@@ -60,6 +61,10 @@ def _plain(problem: str | None, status: int) -> Response:
         'autocomplete="current-password"></label> <button>Come in</button></form></html>',
         status,
     )
+
+
+def _too_many(desk: Desk) -> Refused:
+    return Refused(429, TOO_MANY.detail, TOO_MANY.remedy, {"Retry-After": str(desk.attempts.retry_seconds())})
 
 
 def _refuse_elsewhere(request: Request) -> None:

@@ -73,6 +73,8 @@ class SqlCandidates:
         known = _found(connection, step.number, locked=True)
         if known is None or (known.stage, known.share) != (step.seen, step.seen_share):
             return None
+        if known.paused and not (step.asked or step.goes_back):  # perhaps since it was looked at
+            return None
         if not self._make_room(connection, known, step, at):
             return None
         return self._take(connection, known, step, at)
@@ -85,7 +87,7 @@ class SqlCandidates:
         other = connection.execute(query.with_for_update()).one_or_none()
         if other is None:
             return True
-        if step.to is not Stage.PRODUCTION:
+        if step.to is not Stage.PRODUCTION or (other.paused and not step.asked):
             return False
         why = f"Candidate {known.number} took over."
         leaving = {"seen": Stage.PRODUCTION, "seen_share": other.share, "to": Stage.RETIRED, "share": 0.0}

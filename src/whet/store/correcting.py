@@ -8,6 +8,7 @@ from whet.core.errors import WhetError
 from whet.core.feedback import Correction
 from whet.core.ports import Lesson, Move
 from whet.core.records import now
+from whet.store import training_set
 from whet.store.audit import SqlAuditTrail
 from whet.store.engine import Database
 from whet.store.experiences import experience_of
@@ -48,8 +49,9 @@ class Corrections:
         rewards = {name: getattr(row, name) + missing for name in ("reward_raw", "reward_shaped", "reward_credited")}
         parts = [part.model_dump() for part in correction.parts]
         change = update(experiences).where(experiences.c.id == row.id).values(**rewards, reward_parts=parts)
-        corrected = connection.execute(change.returning(*experiences.c)).one()
-        self._sums.correct_in(connection, experience_of(corrected), row.reward_credited)
+        corrected = experience_of(connection.execute(change.returning(*experiences.c)).one())
+        self._sums.correct_in(connection, corrected, row.reward_credited)
+        training_set.correct_in(connection, corrected)
         insert = self._database.insert(corrections).values(
             key=correction.key, difference=correction.difference, at=now()
         )

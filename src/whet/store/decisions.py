@@ -1,8 +1,9 @@
 """Decisions, and the standing word of people on them."""
 
+import re
 from typing import Any
 
-from sqlalchemy import Connection, Row, Select, delete, func, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, delete, func, select, update
 from sqlalchemy.exc import IntegrityError
 
 from whet.core.errors import RefusedInput, WhetError
@@ -16,6 +17,8 @@ from whet.store.schema import decisions, rulings
 from whet.store.validated import validated
 
 _VERDICTS = (Review.APPROVED, Review.OVERRIDDEN)
+# What every collation sorts alike, and all that ids made by Whet consist of.
+_SORTED_ALIKE = re.compile("[0-9a-z]{0,64}")
 
 
 class SqlDecisions:
@@ -29,9 +32,7 @@ class SqlDecisions:
         self._database.write(lambda connection: self._record(connection, checked, row))
 
     def find(self, prefix: str) -> list[tuple[Decision, dict[str, object]]]:
-        # Not LIKE: it ignores case on SQLite, and ids may hold its wildcards.
-        starts = func.substr(decisions.c.id, 1, len(escape(prefix))) == prefix
-        query = select(decisions).where(starts).order_by(decisions.c.seq)
+        query = select(decisions).where(*beginning_with(prefix)).order_by(decisions.c.seq)
         rows = self._database.read(lambda connection: connection.execute(query).all())
         return [(decision_of(row), row.state) for row in rows]
 
@@ -119,3 +120,24 @@ class SqlDecisions:
 
 def decision_of(row: Row[Any]) -> Decision:
     return Decision(**{name: getattr(row, name) for name in Decision.model_fields})
+
+
+def beginning_with(prefix: str) -> list[ColumnElement[bool]]:
+    """Ids between the prefix and what comes after it, which an index finds, and of these only those that do begin so:
+    collations of PostgreSQL disagree about the rest. Not LIKE: it ignores case on SQLite, and ids may hold its
+    wildcards."""
+    found = _SORTED_ALIKE.match(prefix)
+    stem = "" if found is None else found[0]
+    behind = stem.rstrip("z")
+    kept = escape(prefix)
+    conditions = [func.substr(decisions.c.id, 1, len(kept)) == kept]
+    if stem:
+        conditions.append(decisions.c.id >= stem)
+    if behind:
+        conditions.append(decisions.c.id < behind[:-1] + _next(behind[-1]))
+    return conditions
+
+
+def _next(letter: str) -> str:
+    """After digits come letters."""
+    return "a" if letter == "9" else chr(ord(letter) + 1)

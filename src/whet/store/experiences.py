@@ -4,9 +4,11 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pydantic import ValidationError
 from sqlalchemy import Connection, Row, Select, bindparam, func, select, update
 
 from whet.core.errors import RefusedInput
+from whet.core.learning_log import Unreadable
 from whet.core.ports import Arrived, Lesson
 from whet.core.records import Experience, Reward
 from whet.store.audit import SqlAuditTrail
@@ -101,7 +103,9 @@ class SqlExperiences:
         return True
 
     def _fetch(self, query: Select[Any]) -> list[Experience]:
-        return [experience_of(row) for row in self._database.read(lambda connection: connection.execute(query).all())]
+        """What is no experience by today's rules is left out; the intake filter tells of it."""
+        rows = self._database.read(lambda connection: connection.execute(query).all())
+        return [each for each in map(read_experience, rows) if isinstance(each, Experience)]
 
 
 def _of_agent(query: Select[Any], agent: str | None) -> Select[Any]:
@@ -116,7 +120,7 @@ def _sample(connection: Connection, agent: str, size: int, seed: int) -> list[Ex
     ids = [row.id for row in candidates]
     drawn = [ids[index] for index in draw([row.priority for row in candidates], size, seed)]
     found = _by_id(connection, set(drawn))
-    return [found[row_id] for row_id in drawn]
+    return [found[row_id] for row_id in drawn if row_id in found]
 
 
 def draw(priorities: list[float], size: int, seed: int) -> list[int]:
@@ -136,7 +140,8 @@ def _by_id(connection: Connection, ids: Iterable[int]) -> dict[int, Experience]:
     found: dict[int, Experience] = {}
     for start in range(0, len(wanted), _BATCH):
         query = select(experiences).where(experiences.c.id.in_(wanted[start : start + _BATCH]))
-        found.update({row.id: experience_of(row) for row in connection.execute(query)})
+        read = ((row.id, read_experience(row)) for row in connection.execute(query))
+        found.update({number: each for number, each in read if isinstance(each, Experience)})
     return found
 
 
@@ -165,3 +170,13 @@ def experience_of(row: Row[Any]) -> Experience:
         credited=row.reward_credited,
     )
     return Experience(**{name: getattr(row, name) for name in _SAME}, decision=row.decision, reward=reward)
+
+
+def read_experience(row: Row[Any]) -> Experience | Unreadable:
+    """For whoever reads many: one that another version wrote, or somebody changed by hand, must not hide all others."""
+    try:
+        return experience_of(row)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        where = ".".join(str(part) for part in first["loc"]) or "all of it"
+        return Unreadable(row.key, row.agent, f"It is no experience any more: {where}: {first['msg']}.")

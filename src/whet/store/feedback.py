@@ -14,6 +14,7 @@ from whet.store.audit import SqlAuditTrail
 from whet.store.correcting import Corrections
 from whet.store.engine import Database
 from whet.store.experiences import experience_of
+from whet.store.learning_schema import training_set
 from whet.store.schema import experiences, findings, runs, sightings
 from whet.store.validated import validated
 from whet.store.view_schema import corrections, marks, ratings, reward_rules
@@ -75,6 +76,12 @@ class SqlFeedback:
     def correct(self, correction: Correction) -> float:
         checked = validated(correction)
         return self._database.write(lambda connection: self._corrections.correct_in(connection, checked))
+
+    def corrected(self, agent: str, batch: int, since: datetime) -> int:
+        trained = corrections.join(training_set, training_set.c.key == corrections.c.key)
+        query = select(func.count()).select_from(trained).where(corrections.c.at > since)
+        query = query.where(training_set.c.agent == agent, training_set.c.batch <= batch)
+        return int(self._database.read(lambda connection: connection.execute(query).scalar_one()))
 
     def rules(self) -> RewardRules | None:
         query = select(reward_rules).order_by(reward_rules.c.number.desc()).limit(1)

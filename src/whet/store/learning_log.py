@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from sqlalchemy import ColumnElement, Connection, func, select
+from sqlalchemy import ColumnElement, Connection, delete, func, select
 
 from whet.core.errors import RefusedInput
 from whet.core.learning_log import Batch, Judged, Quality, Seen, UnitResult
 from whet.core.records import Experience
 from whet.store.audit import SqlAuditTrail
 from whet.store.engine import Database
-from whet.store.experiences import experience_of
+from whet.store.experiences import read_experience
 from whet.store.learning_schema import arrivals, learning_cursor, verdicts
 from whet.store.schema import experiences
 from whet.store.training_set import TrainingSet
@@ -23,14 +23,14 @@ class SqlLearningLog:
     """Implements `whet.core.learning_log.LearningLog`."""
 
     def __init__(self, database: Database, audit: SqlAuditTrail) -> None:
-        self._database = database
+        self._database, self._audit = database, audit
         self._training = TrainingSet(database, audit)
 
     def unread(self, limit: int) -> list[Seen]:
         query = select(arrivals.c.position, experiences).join_from(arrivals, experiences)
         query = query.where(_after_the_cursor()).order_by(arrivals.c.position).limit(max(0, limit))
         rows = self._database.read(lambda connection: connection.execute(query).all())
-        return [Seen(row.position, experience_of(row)) for row in rows]
+        return [Seen(row.position, read_experience(row)) for row in rows]
 
     def backlog(self) -> int:
         query = select(func.count()).select_from(arrivals).where(_after_the_cursor())
@@ -77,8 +77,22 @@ class SqlLearningLog:
     def trim(self, kept: int) -> int:
         return self._training.trim(kept)
 
+    def forget(self, before: datetime, verdicts: int) -> int:
+        if verdicts < 0:
+            raise RefusedInput(f"{verdicts} verdicts cannot be kept.", "Give 0 or more.")
+        return self._database.write(lambda connection: self._forget(connection, before, verdicts))
+
     def results(self, agent: str, since: datetime) -> list[UnitResult]:
         return self._database.read(lambda connection: unit_results(connection, agent, since))
+
+    def _forget(self, connection: Connection, before: datetime, kept: int) -> int:
+        gone = self._training.forget_in(connection, before)
+        self._database.take_turns(connection, _JUDGING)
+        newest = connection.execute(select(func.max(verdicts.c.id))).scalar_one() or 0
+        gone += connection.execute(delete(verdicts).where(verdicts.c.id <= newest - kept)).rowcount
+        if gone:
+            self._audit.append_in(connection, "learning-forgotten", "keys and verdicts", {"rows": gone})
+        return gone
 
     def _judge(self, connection: Connection, rows: list[dict[str, str]], read_up_to: int) -> None:
         self._database.take_turns(connection, _JUDGING)

@@ -7,8 +7,7 @@ from typing import Any
 from sqlalchemy import Connection, Double, bindparam, delete, func, or_, select, text, update
 
 from whet.core.errors import RefusedInput
-from whet.core.queues import LARGEST_BODY_BYTES, Delivery, Message
-from whet.store.columns import NAME_LIMIT
+from whet.core.queues import Delivery, Message, check_limits
 from whet.store.engine import Database
 from whet.store.learning_schema import training_queue as queue
 
@@ -38,7 +37,8 @@ class SqlQueue:
         self._insert = database.insert(queue).on_conflict_do_nothing(index_elements=["key"])
 
     def put(self, messages: Sequence[Message]) -> None:
-        rows = [{"key": key, "body": body, "attempts": 0} for key, body in map(_checked, messages)]
+        check_limits(messages)
+        rows = [{"key": key, "body": body, "attempts": 0} for key, body in messages]
         if rows:
             self._database.write(lambda connection: self._put(connection, rows))
 
@@ -99,17 +99,3 @@ def _free(moment: float) -> Any:
 def _delete(connection: Connection, numbers: Sequence[int]) -> None:
     for start in range(0, len(numbers), _BATCH):
         connection.execute(delete(queue).where(queue.c.id.in_(numbers[start : start + _BATCH])))
-
-
-def _checked(message: Message) -> Message:
-    key, body = message
-    if not 1 <= len(key) <= NAME_LIMIT:
-        raise RefusedInput(
-            f"A message's key has {len(key)} characters; nothing was put.", f"Give it 1 to {NAME_LIMIT}."
-        )
-    if len(body) > LARGEST_BODY_BYTES:
-        raise RefusedInput(
-            f"The message {key!r} has {len(body):,} bytes; nothing was put.",
-            f"At most {LARGEST_BODY_BYTES:,} are carried.",
-        )
-    return message

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
+from pydantic import ValidationError
 from sqlalchemy import Connection, Select, delete, func, select, update
 
 from whet.core.errors import RefusedInput
@@ -71,6 +72,13 @@ class TrainingSet:
         if kept < 0:
             raise RefusedInput(f"{kept} experiences cannot be kept.", "Give 0 or more.")
         return self._database.write(lambda connection: self._trim(connection, kept))
+
+    def forget_in(self, connection: Connection, before: datetime) -> int:
+        """As many rows are read as replay holds and were let go since, which `trim` reads as well."""
+        self._database.take_turns(connection, _CHANGING)
+        newest = connection.execute(select(func.max(training_set.c.id))).scalar_one() or 0
+        going = (training_set.c.id <= newest, ~_HELD, training_set.c.collected_at < before)
+        return connection.execute(delete(training_set).where(*going)).rowcount
 
     def _collect(self, connection: Connection, rows: list[dict[str, Any]], bodies: dict[str, bytes]) -> int:
         self._database.take_turns(connection, _CHANGING)
@@ -138,12 +146,23 @@ def _read(connection: Connection, places: Select[Any]) -> Iterator[Experience]:
         some = ids[start : start + _CHUNK]
         query = select(training_experiences).where(training_experiences.c.id.in_(some))
         packed = {row.id: row.packed for row in connection.execute(query)}
-        yield from (_unpacked(packed[each]) for each in some)
+        yield from (lived for each in some if (lived := _unpacked(packed[each])) is not None)
 
 
 def _packed(experience: Experience) -> bytes:
     return zlib.compress(canonical_json(experience.model_dump()).encode(), _LEVEL)
 
 
-def _unpacked(packed: bytes) -> Experience:
-    return Experience.model_validate(from_document(json.loads(zlib.decompress(packed))))
+def _unpacked(packed: bytes) -> Experience | None:
+    """None for what another version collected in a form that is not known here."""
+    try:
+        return Experience.model_validate(from_document(json.loads(zlib.decompress(packed))))
+    except ValidationError:
+        return None
+
+
+def correct_in(connection: Connection, experience: Experience) -> None:
+    """Whoever trains from now on trains with the reward that people corrected."""
+    place = select(training_set.c.id).where(training_set.c.key == experience.key).scalar_subquery()
+    change = update(training_experiences).where(training_experiences.c.id == place)
+    connection.execute(change.values(packed=_packed(experience)))

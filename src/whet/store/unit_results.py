@@ -9,6 +9,7 @@ from whet.store.schema import decisions, experiences
 
 _failed = experiences.c.outcome["failed"].as_string()
 _cut_short = experiences.c.outcome["cut_short"].as_boolean()
+_unearned = experiences.c.outcome["unearned"].as_string()
 
 
 def unit_results(connection: Connection, agent: str, since: datetime) -> list[UnitResult]:
@@ -23,7 +24,8 @@ def unit_results(connection: Connection, agent: str, since: datetime) -> list[Un
             first,
         )
         .join_from(decisions, experiences, experiences.c.decision_id == decisions.c.id)
-        .where(decisions.c.agent == agent, decisions.c.at >= since, func.coalesce(_cut_short, False).is_(False))
+        .where(decisions.c.agent == agent, decisions.c.at >= since)
+        .where(func.coalesce(_cut_short, False).is_(False), _unearned.is_(None))
         .group_by(decisions.c.run_id, decisions.c.policy)
         .order_by(first, decisions.c.run_id, decisions.c.policy)
     )

@@ -10,6 +10,7 @@ from whet.core.candidates import Stage
 from whet.core.errors import Busy, WhetError
 from whet.improvement.rollout.people import outlook, pause, promote, resume, rollback
 from whet.improvement.rollout.stepping import roll_out
+from whet.improvement.rollout.steps import Told, back, taken, to_canary, to_production
 from whet.improvement.rollout.watching import Verdict
 from whet.store import open_store
 from whet.store.sql_store import SqlStore
@@ -140,3 +141,56 @@ def test_promotion_ends_a_pause(store: SqlStore) -> None:
     number = added(store, "batch:1").number
     pause(store, number, "anna", "wait", NOW)
     assert not promote(store, number, "anna", QUICK, NOW).paused
+
+
+def test_paused_after_it_was_looked_at_it_does_not_move_by_itself(store: SqlStore) -> None:
+    """Between a look and its step a person may speak: the step that the look calls for is not taken any more."""
+    number = proven(store).number
+    ready = at(store, number)
+    pause(store, number, "anna", "a release", NOW)
+    assert store.candidates.move(to_canary(ready, 0.1, None, NOW, Told("it is proven")), NOW) is None
+    assert store.candidates.move(taken(ready, Stage.REJECTED, 0.0, Told("superseded")), NOW) is None
+    assert (at(store, number).stage, at(store, number).paused) == (Stage.PROVEN, True)
+    resume(store, number, "anna", "released", NOW)
+    canary = store.candidates.move(to_canary(ready, 0.1, None, NOW, Told("it is proven")), NOW)
+    assert canary is not None
+    pause(store, number, "anna", "a release", NOW)
+    assert store.candidates.move(to_canary(canary, 0.5, None, NOW, Told("not worse")), NOW) is None
+    assert store.candidates.move(to_production(canary, None, NOW, Told("better")), NOW) is None
+    gone = store.candidates.move(back(canary, None, Told("it is worse")), NOW)  # back it goes all the same
+    assert gone is not None
+    assert gone.stage is Stage.ROLLED_BACK
+
+
+def test_a_persons_word_moves_what_is_paused(store: SqlStore) -> None:
+    first, second = (added(store, f"batch:{n}").number for n in range(2))
+    promote(store, first, "anna", QUICK, NOW)
+    for number in (first, second):
+        pause(store, number, "anna", "a release", NOW)
+    promoted = promote(store, second, "ben", QUICK, NOW)
+    assert (promoted.stage, promoted.paused) == (Stage.PRODUCTION, False)
+    pause(store, second, "anna", "a release", NOW)
+    assert rollback(store, second, "ben", "it is slow", NOW).stage is Stage.ROLLED_BACK
+    again = at(store, first)  # whom it replaced decides again, and still waits for a person
+    assert (again.stage, again.paused) == (Stage.PRODUCTION, True)
+
+
+def test_nobody_takes_the_place_of_one_that_is_paused_in_production(store: SqlStore) -> None:
+    first = added(store, "batch:1").number
+    promote(store, first, "anna", QUICK, START)
+    second = proven(store, "batch:2").number
+    base = f"candidate-{first}"
+    for day in range(2):
+        when = START + 26 * day * HOUR
+        roll_out(store, QUICK, when)
+        remember(store, lived(at(store, second), 40, random.Random(day), gain=15.0, when=when, base=base))
+    pause(store, first, "anna", "a release", START + 50 * HOUR)
+    look = next(each for each in roll_out(store, QUICK, START + 51 * HOUR) if each.number == second)
+    told = f"candidate {second} is better and waits: candidate {first}, in production, is paused"
+    assert (look.verdict, look.sentence) == (Verdict.WAIT, told)
+    assert [at(store, each).stage for each in (first, second)] == [Stage.PRODUCTION, Stage.CANARY]
+    step = to_production(at(store, second), first, START + 51 * HOUR, Told("it is better"))
+    assert store.candidates.move(step, START + 51 * HOUR) is None  # nor from a look before the pause
+    resume(store, first, "anna", "released", START + 52 * HOUR)
+    roll_out(store, QUICK, START + 52 * HOUR)
+    assert [at(store, each).stage for each in (first, second)] == [Stage.RETIRED, Stage.PRODUCTION]

@@ -2,20 +2,19 @@
 
 import math
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
 
 from whet.core.agent import Agent
 from whet.core.records import Experience, Part
+from whet.improvement.intake.retention import AHEAD
 from whet.rewards.profiles import Profile
 from whet.rewards.specialists import SCALES
 from whet.rewards.terms import Bounds
 
 Agents = Mapping[str, Agent[Any, Any, Any]]
-# Clocks of two machines may differ; by more than this a time is no time.
-AHEAD: Final = timedelta(days=1)
 # Rewards are sums of a few floats of at most 10,000.
 _ROUNDING: Final = 1e-6
 _SCALES: Final = {scale.name: scale for scale in SCALES}

@@ -40,7 +40,8 @@ class Examined(NamedTuple):
 
 
 def examine(policy: Policy, agent_name: str, experiences: Sequence[Experience], gate: Gate) -> Examined:
-    """What the policy would do at each decision that a policy took and that was not cut short.
+    """What the policy would do at each decision that a policy took, whose outcome tells of it: not cut short, and with
+    a reward that was earned.
 
     A person's word holds whatever the policy, so those decisions say nothing about it.
     """
@@ -52,7 +53,7 @@ def examine(policy: Policy, agent_name: str, experiences: Sequence[Experience], 
 
 
 def _tells(experience: Experience) -> bool:
-    return experience.decision.decided_by != "person" and experience.outcome.get("cut_short") is not True
+    return experience.decision.decided_by != "person" and experience.teaches
 
 
 def _case(agent: AnyAgent, experience: Experience, gate: Gate) -> Case | None:

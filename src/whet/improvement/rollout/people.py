@@ -48,7 +48,7 @@ def promote(store: Store, number: int, by: str, plan: Plan, now: datetime) -> Ca
     _no_other_canary(store, seen.candidate)
     forced = f", by force, without {'; '.join(seen.skipped)}" if seen.forced else ""
     noted = {"by": by, "forced": seen.forced, "skipped": list(seen.skipped), "gates": seen.gates, "at": now.isoformat()}
-    told = steps.Told(f"promoted by {by}{forced}", by, {PROMOTION: noted})
+    told = steps.Told(f"promoted by {by}{forced}", by, {PROMOTION: noted}, asked=True)
     candidate = seen.candidate
     for _ in range(_MOST_STEPS):
         if candidate.stage is Stage.PRODUCTION:
@@ -65,7 +65,7 @@ def rollback(store: Store, number: int, by: str, why: str, now: datetime) -> Can
             f"Candidate {number} is {candidate.stage.value}: it decides nothing that could be rolled back.",
             "Candidates that decide are canary or production.",
         )
-    told = steps.Told(f"rolled back by {by}: {why}", by)
+    told = steps.Told(f"rolled back by {by}: {why}", by, asked=True)
     moved = store.candidates.move(steps.back(candidate, predecessor(store.candidates, candidate), told), now)
     bring_back(store.candidates, candidate.agent, now, by)
     return moved or _moved_meanwhile(candidate)

@@ -67,7 +67,17 @@ def _look(store: Store, candidate: Candidate, results: Sequence[UnitResult], pla
     if candidate.stage is Stage.CANARY and _baseline_changed(store, candidate):
         sentence = f"candidate {candidate.number} begins its step again: what it is compared with has changed"
         return Look(number=candidate.number, verdict=Verdict.BEGIN_AGAIN, sentence=sentence)
-    return watch(steps.as_begun(candidate), _arms(candidate, results, plan, now), plan, now)
+    look = watch(steps.as_begun(candidate), _arms(candidate, results, plan, now), plan, now)
+    return _waiting(store, candidate, look) if look.verdict is Verdict.PROMOTE else look
+
+
+def _waiting(store: Store, candidate: Candidate, look: Look) -> Look:
+    """Whom a person paused in production stays there until a person says otherwise."""
+    paused = next((each for each in store.candidates.at_stage(candidate.agent, Stage.PRODUCTION) if each.paused), None)
+    if paused is None:
+        return look
+    sentence = f"candidate {candidate.number} is better and waits: candidate {paused.number}, in production, is paused"
+    return look.model_copy(update={"verdict": Verdict.WAIT, "sentence": sentence})
 
 
 def _baseline_changed(store: Store, candidate: Candidate) -> bool:

@@ -60,11 +60,12 @@ def begins_again(candidate: Candidate, at: datetime, against: int | None) -> dic
 
 
 class Told(NamedTuple):
-    """What is said of a step, and who says it."""
+    """What is said of a step, and who says it; `asked`: a person, whom a pause does not stop."""
 
     why: str
     by: str = "whet"
     evidence: Mapping[str, Any] = MappingProxyType({})
+    asked: bool = False
 
 
 def to_canary(candidate: Candidate, share: float, against: int | None, at: datetime, told: Told) -> Step:
@@ -89,5 +90,6 @@ def taken(candidate: Candidate, to: Stage, share: float, told: Told, noted: Mapp
         share=share,
         why=told.why,
         by=told.by,
+        asked=told.asked,
         evidence={**told.evidence, **(noted or {})},
     )

@@ -89,9 +89,15 @@ def _grid(scale: Scale, form: str) -> Markup:
         Markup(
             '<line class="grid{}" x1="12%" x2="98%" y1="{y:.2f}%" y2="{y:.2f}%"/>'
             '<text class="tick end" x="11%" y="{y:.2f}%" dy="4">{}</text>'
-        ).format(" zero" if tick == 0 else "", form.format(tick), y=scale.height(tick))
-        for tick in ticks
+        ).format(" zero" if tick == 0 else "", told, y=scale.height(tick))
+        for tick, told in zip(ticks, _numbers(ticks, form), strict=True)
     )
+
+
+def _numbers(ticks: Sequence[float], form: str) -> list[str]:
+    """Told apart, also where the usual form would round them to the same."""
+    told = [form.format(tick) for tick in ticks]
+    return told if len({*told}) == len(told) else [f"{tick:.3g}" for tick in ticks]
 
 
 def _across(place: int, days: int) -> float:

@@ -10,10 +10,12 @@ from fastapi import APIRouter, Request
 from markupsafe import Markup
 from starlette.responses import Response
 
+from whet.bootstrap.drifting import Changes
 from whet.core.feedback import PagedStore
 from whet.core.learning_log import Batch
 from whet.core.views import DayLine
 from whet.improvement.convergence import WINDOW, Convergence, Limits, convergence
+from whet.improvement.drift_record import Drift
 from whet.improvement.intake.trigger import Due, Rule, due
 from whet.service.desk import Desk, desk_of
 from whet.service.pages import charts
@@ -24,6 +26,7 @@ from whet.service.pages.estimates import SURE, Period
 router = APIRouter()
 _DAYS = 90
 _NEWEST_REFUSED = 5
+_NEWEST_DRIFTS = 3
 
 
 class Learner(NamedTuple):
@@ -35,6 +38,8 @@ class Learner(NamedTuple):
     reward: float | None
     explored: float | None
     picture: Markup
+    drifts: Sequence[Drift] | None  # newest first; None: it was not looked for yet
+    doubting: bool  # what it learned before its last drift, and exploring again
 
 
 class Awaited(NamedTuple):
@@ -58,6 +63,7 @@ def learning(request: Request, _person: Viewer) -> Response:
         episodes=sum(total.runs for total in totals),
         experiences=sum(total.decisions for total in totals),
         learners=learners(desk, lines, period),
+        training=desk.training.last(),
         awaited=[awaited(desk, agent) for agent in store.learning.agents_waiting()],
         batches=_newest_batches(store),
         refused=store.learning.refused(_NEWEST_REFUSED),
@@ -69,11 +75,11 @@ def learners(desk: Desk, lines: Sequence[DayLine], period: Period) -> list[Learn
     by_agent: dict[str, list[DayLine]] = defaultdict(list)
     for line in lines:
         by_agent[line.agent].append(line)
-    names = sorted({*by_agent, *desk.store.views.learners()})
-    return [_learner(desk, name, by_agent[name], period) for name in names]
+    names, drift = sorted({*by_agent, *desk.store.views.learners()}), desk.drifting.known()
+    return [_learner(desk, name, by_agent[name], period, drift) for name in names]
 
 
-def _learner(desk: Desk, agent: str, lines: Sequence[DayLine], period: Period) -> Learner:
+def _learner(desk: Desk, agent: str, lines: Sequence[DayLine], period: Period, changes: Changes | None) -> Learner:
     asked = desk.settings.convergence
     limits = Limits(
         asked.q_value_change_threshold,
@@ -91,6 +97,10 @@ def _learner(desk: Desk, agent: str, lines: Sequence[DayLine], period: Period) -
         charts.lines(
             f"Average reward of {agent} by day", [charts.Line("reward", curve(lines, period))], "{:+.0f}", 150
         ),
+        None
+        if changes is None
+        else [each for each in reversed(changes.drifts) if each.agent == agent][:_NEWEST_DRIFTS],
+        changes is not None and agent in changes.reopened,
     )
 
 

@@ -1,5 +1,6 @@
 """Trained policies: versions, traffic, evidence; and what an operator can do to them."""
 
+from collections.abc import Iterable
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Form, Request
@@ -7,6 +8,7 @@ from starlette.responses import Response
 
 from whet.bootstrap.learning import plan
 from whet.core.candidates import Candidate, Stage
+from whet.core.feedback import PagedStore
 from whet.improvement.rollout import people
 from whet.service.desk import desk_of
 from whet.service.pages.asking import Before, Operator, Viewer
@@ -22,13 +24,16 @@ _DECIDING = (Stage.CANARY, Stage.PRODUCTION)
 
 @router.get("/models")
 def models(request: Request, _person: Viewer, before: Before = None) -> Response:
-    return page(request, "models.html.j2", "Models", page=desk_of(request).store.views.candidates(before))
+    store = desk_of(request).store
+    found = store.views.candidates(before)
+    return page(request, "models.html.j2", "Models", page=found, corrected=corrected(store, found.items))
 
 
 @router.get("/models/{number}")
 def model(request: Request, number: int, _person: Viewer) -> Response:
     found = _known(request, number)
-    return page(request, "model.html.j2", f"Model {number}", c=found, deeds=deeds(found))
+    outdated = corrected(desk_of(request).store, [found]).get(number)
+    return page(request, "model.html.j2", f"Model {number}", c=found, deeds=deeds(found), corrected=outdated)
 
 
 @router.get("/models/{number}/{deed}")
@@ -62,6 +67,13 @@ def steer(
         case "resume":
             people.resume(store, number, by, because, now)
     return back(f"/models/{number}", _SAID[deed])
+
+
+def corrected(store: PagedStore, candidates: Iterable[Candidate]) -> dict[int, int]:
+    """By number, of those that decide or may yet: how many rewards they were trained with people corrected since."""
+    open_ones = (each for each in candidates if each.stage in (*_PROMOTABLE, *_DECIDING))
+    found = {each.number: store.feedback.corrected(each.agent, each.lineage.batch, each.made_at) for each in open_ones}
+    return {number: count for number, count in found.items() if count}
 
 
 def deeds(candidate: Candidate) -> list[Deed]:

@@ -43,7 +43,8 @@ _START: Final[Body[Learn | Train]] = Body(Start, {"what": "learn"})
 
 @router.post("/start", status_code=202, openapi_extra=_START.described)
 def start(request: Request, person: Operator, asked: Annotated[Learn | Train, Depends(_START)]) -> Trained:
-    """Begin training in a process of its own. There is one at a time; it ends after `minutes` at the latest."""
+    """Begin training in a process of its own. There is one at a time, whoever of those that serve the store began it;
+    it ends after `minutes` at the latest."""
     desk = desk_of(request)
     most = desk.settings.service.training_minutes
     begun = desk.training.start(asked.what, _options(asked), min(asked.minutes or most, most), person.name)
@@ -61,10 +62,10 @@ def stop(request: Request, _person: Operator) -> Stopped:
 @router.get("/status")
 def status(request: Request, _person: Annotated[Person, Depends(require(Role.VIEWER))]) -> TrainingStatus:
     desk = desk_of(request)
-    learning = desk.store.learning
+    learning, last = desk.store.learning, desk.training.last()
     return TrainingStatus(
-        under_way=desk.training.under_way,
-        last=desk.training.last,
+        under_way=last is not None and last.ended_at is None,
+        last=last,
         waiting={agent: learning.waiting(agent)[0] for agent in learning.agents_waiting()},
         unread=learning.backlog(),
     )
