@@ -48,7 +48,7 @@ _FORGIVEN_FLAKES = 1.0
 # What a selection leaves out is not known to pass. There, nothing falls below how often it fails altogether (as if it
 # had failed once in twenty runs more), times the runs since somebody looked; and a little is added for every one.
 _FAILURES_BEFORE, _RUNS_BEFORE = 1.0, 20.0
-_CURIOSITY_STEP, _CURIOSITY = 0.01, 0.06
+_CURIOSITY = 0.01
 
 
 class View(NamedTuple):
@@ -96,7 +96,7 @@ def _unseen(columns: Columns, at: Places) -> Column:
     did, however long ago either was looked at; among tests that never fail, the one that waited longest."""
     rate = (columns.failures[at] + _FAILURES_BEFORE) / (columns.runs[at] + _RUNS_BEFORE)
     waited = columns.passed_over[at]
-    chance: Column = rate * (1 + waited) + np.minimum(_CURIOSITY, _CURIOSITY_STEP * waited)
+    chance: Column = rate * (1 + waited) + _CURIOSITY * waited
     return chance
 
 
