@@ -182,3 +182,9 @@ def test_every_expert_can_score() -> None:
 @pytest.mark.parametrize("goal", list(Goal))
 def test_priors_are_shares_of_one(goal: Goal) -> None:
     assert sum(experts.priors(goal).values()) == pytest.approx(1.0)
+
+
+def test_within_a_budget_the_plain_one_is_trusted_first() -> None:
+    priors = experts.priors(Goal.BUDGET)
+    assert priors["likeliest"] > 0.75
+    assert max(priors, key=lambda name: priors[name]) == "likeliest"

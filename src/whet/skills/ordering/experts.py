@@ -29,12 +29,16 @@ _LEARNED = {Goal.WHOLE_RUN: (*_LIKELIEST_HALF, _PER_SECOND), Goal.BUDGET: (*_LIK
 HEURISTICS = ("recently failed", "decayed failures", "decayed failures per second", "failure rate", "co-failures")
 NEAR = ("near the change",)
 _RULE_OF_THUMB = 0.002
+_PLAIN = 0.8  # of the trust at the start: while few runs have failed, a draw among the others would be a gamble
 
 
 def priors(goal: Goal) -> dict[str, float]:
     rules = dict.fromkeys((*HEURISTICS, *NEAR), _RULE_OF_THUMB)
-    learned = _LEARNED[goal]
-    return {**dict.fromkeys(learned, (1 - sum(rules.values())) / len(learned)), **rules}
+    left, learned = 1 - sum(rules.values()), _LEARNED[goal]
+    if LIKELIEST not in learned:
+        return {**dict.fromkeys(learned, left / len(learned)), **rules}
+    others = dict.fromkeys(learned, left * (1 - _PLAIN) / (len(learned) - 1))
+    return {**others, LIKELIEST: left * _PLAIN, **rules}
 
 
 _DECAY_SHARE, _LEAST = 0.8, 1e-3
