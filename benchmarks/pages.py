@@ -13,7 +13,7 @@ import json
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -40,7 +40,7 @@ from whet.store.schema import audit_log, decisions, experiences, findings, learn
 from whet.store.sql_store import SqlStore
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
-PER_RUN, BATCH, REPEATS = 20, 5000, 50
+PER_RUN, BATCH, REPEATS, ROUNDS = 20, 5000, 20, 4
 PAGES = (
     *("/", "/runs", "/runs/run-7", "/findings", "/findings?severity=low&kind=flaky-test", "/decisions", "/review"),
     *("/decisions/decision-99", "/learning", "/models", "/experiments", "/rewards", "/resources", "/audit", "/memory"),
@@ -201,6 +201,16 @@ def measured(site: Site) -> dict[str, float]:
     return told
 
 
+def in_turn(sites: Mapping[str, Site]) -> dict[str, dict[str, float]]:
+    """The least of several rounds, one site after the other, so that each meets the machine's better moments."""
+    found: dict[str, dict[str, float]] = {name: {} for name in sites}
+    for _ in range(ROUNDS):
+        for name, site in sites.items():
+            for what, taken in measured(site).items():
+                found[name][what] = min(taken, found[name].get(what, taken))
+    return found
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--decisions", type=int, default=10_000, help="of the larger store; the other has a tenth")
@@ -210,10 +220,11 @@ def main() -> None:
     asked = parser.parse_args()
     with nullcontext(asked.stores) if asked.stores else tempfile.TemporaryDirectory() as folder:
         sizes = {"small": 10, "large": 1}
-        found = {
-            name: measured(filled(Path(folder) / name, asked.decisions // part, asked.experiences // part))
+        sites = {
+            name: filled(Path(folder) / name, asked.decisions // part, asked.experiences // part)
             for name, part in sizes.items()
         }
+        found = in_turn(sites)
         with serving(Path(folder) / "large") as at:
             paints = first_paints_ms(at, PAGES)
     ratios = {name: found["large"][name] / found["small"][name] for name in found["small"]}
