@@ -94,14 +94,8 @@ def trace(work: Path, project: Project, seconds: float) -> None:
     suite = Suite(work, project)
     mutants = _mutants(work, suite)
     green, limit_seconds = _green(suite)
-    recorded = [json.loads(line) for line in (suite.folder / "recorded.jsonl").read_text().splitlines()]
     path = suite.folder / "traced.jsonl"
-    done = len(path.read_text().splitlines()) if path.exists() else 0
-    until = time.monotonic() + seconds
-    for one in [one for one in recorded if one["failures"]][done:]:
-        if time.monotonic() > until:
-            break
-        tests = [failure["test"] for failure in one["failures"]]
+    for one, tests in _left(suite, path, seconds):
         with suite.mutated(mutants[one["number"]]):
             told = suite.run(tests, limit_seconds, cover=True)
         executed = {} if told is None else {test: told.executed.get(test, {}) for test in told.failed}
@@ -114,17 +108,22 @@ def turn(work: Path, project: Project, seconds: float) -> None:
     """Runs what failed once more, without and with the mutant, and records where each test first went another way."""
     suite = Suite(work, project)
     mutants, (_, limit_seconds) = _mutants(work, suite), _green(suite)
-    recorded = [json.loads(line) for line in (suite.folder / "recorded.jsonl").read_text().splitlines()]
     path = suite.folder / "turned.jsonl"
+    for one, tests in _left(suite, path, seconds):
+        turned = turns(suite, mutants[one["number"]], tests, FOLLOWING * limit_seconds)
+        with path.open("a") as out:
+            out.write(json.dumps({"number": one["number"], "turns": turned}) + "\n")
+
+
+def _left(suite: Suite, path: Path, seconds: float) -> Iterator[tuple[dict[str, Any], list[str]]]:
+    """Recorded mutants that failed tests, with these tests, from where `path` ends until the time is up."""
+    recorded = [json.loads(line) for line in (suite.folder / "recorded.jsonl").read_text().splitlines()]
     done = len(path.read_text().splitlines()) if path.exists() else 0
     until = time.monotonic() + seconds
     for one in [one for one in recorded if one["failures"]][done:]:
         if time.monotonic() > until:
-            break
-        tests = [failure["test"] for failure in one["failures"]]
-        turned = turns(suite, mutants[one["number"]], tests, FOLLOWING * limit_seconds)
-        with path.open("a") as out:
-            out.write(json.dumps({"number": one["number"], "turns": turned}) + "\n")
+            return
+        yield one, [failure["test"] for failure in one["failures"]]
 
 
 def _changed(before: dict[str, list[int]], now: dict[str, list[int]]) -> list[str]:

@@ -8,12 +8,8 @@ from tests.queues.servers import KafkaBroker, RedisServer
 
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[RedisServer]:
-    server = RedisServer()
-    try:
-        server.start()
+    with RedisServer.running() as server:
         yield server
-    finally:
-        server.stop()
 
 
 @pytest.fixture(scope="session")

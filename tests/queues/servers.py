@@ -7,7 +7,10 @@ import socket
 import subprocess
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Self
 from urllib.parse import quote
 
 _START_SECONDS = 30
@@ -21,6 +24,16 @@ class Server:
         self.folder = Path(tempfile.mkdtemp(prefix="whet-queue-"))
         self.port = _free_port()
         self._process: subprocess.Popen[bytes] | None = None
+
+    @classmethod
+    @contextmanager
+    def running(cls) -> Iterator[Self]:
+        server = cls()
+        try:
+            server.start()
+            yield server
+        finally:
+            server.stop()
 
     def command(self) -> list[str]:
         raise NotImplementedError

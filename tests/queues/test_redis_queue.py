@@ -20,12 +20,8 @@ from whet.queues.redis_stream import RedisQueue
 @pytest.fixture
 def server() -> Iterator[RedisServer]:
     """One that may be stopped."""
-    server = RedisServer()
-    try:
-        server.start()
+    with RedisServer.running() as server:
         yield server
-    finally:
-        server.stop()
 
 
 @pytest.fixture

@@ -15,12 +15,8 @@ SECRET = b"of one installation"
 
 @pytest.fixture
 def redis() -> Iterator[RedisServer]:
-    server = RedisServer()
-    try:
-        server.start()
+    with RedisServer.running() as server:
         yield server
-    finally:
-        server.stop()
 
 
 @asynccontextmanager

@@ -47,12 +47,8 @@ class Pair:
 
 @pytest.fixture(scope="module")
 def redis() -> Iterator[RedisServer]:
-    server = RedisServer()
-    try:
-        server.start()
+    with RedisServer.running() as server:
         yield server
-    finally:
-        server.stop()
 
 
 @pytest.fixture(scope="module")

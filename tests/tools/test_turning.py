@@ -3,6 +3,7 @@
 import subprocess
 from collections import OrderedDict
 from collections.abc import Callable
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -91,9 +92,8 @@ def followed(source: str, judge: Any) -> Any:
     )
     follower.start()
     try:
-        place["Cart"]([1, 2, 3]).total()
-    except TypeError:
-        pass
+        with suppress(TypeError):
+            place["Cart"]([1, 2, 3]).total()
     finally:
         follower.stop()
     judge.end()
