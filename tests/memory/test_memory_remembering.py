@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sqlalchemy import update
 from tests.forked import forked
 from tests.memory.lived import PROJECT, begin, failing, live
 
@@ -17,6 +18,7 @@ from whet.memory.embedding import HashedEmbedder
 from whet.memory.remembering import BATCH, Remembering
 from whet.memory.remembering_cues import situation_words, state_cue
 from whet.memory.remembering_texts import fitting, subjects
+from whet.store.schema import experiences
 from whet.store.sql_store import SqlStore, open_store
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -61,6 +63,18 @@ def test_an_experience_tells_who_did_what_where_and_what_came_of_it(store: SqlSt
         "state_key": "state",
     }  # fmt: skip
     assert memory.at == lived.at
+
+
+def test_what_is_no_experience_any_more_stops_nobody_who_reads_on(store: SqlStore) -> None:
+    begin(store)
+    for number in range(BATCH + 6):
+        live(store, f"k{number}")
+    spoilt = update(experiences).values(kind="").where(experiences.c.key.not_in(["k1", f"k{BATCH + 3}"]))
+    store._database.write(lambda connection: connection.execute(spoilt))
+    assert [each.experience.key for each in store.experiences.after(0, PROJECT, 1)] == ["k1"]
+    assert [each.experience.key for each in store.experiences.after(0, PROJECT, BATCH)] == ["k1", f"k{BATCH + 3}"]
+    assert remembering(store).catch_up() == 2
+    assert not remembering(store).behind()
 
 
 def test_everything_once_however_often_it_is_asked_for(store: SqlStore) -> None:

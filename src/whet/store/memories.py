@@ -171,8 +171,9 @@ class SqlMemories:
     ) -> tuple[Space | None, list[Near]]:
         from whet.store.memory_likeness import best, checked_dimensions
 
-        checked_dimensions([embedding], model, dimensions_of(connection, model))
         space = space_of(connection, wanted.project, model)
+        known = dimensions_of(connection, model) if space is None else space.dimensions
+        checked_dimensions([embedding], model, known)
         if space is None or limit < 1:
             return None, []
         found = self._places.near(connection, space, wanted, embedding, limit, exact)

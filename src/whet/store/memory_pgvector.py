@@ -5,10 +5,11 @@ Rows hold plain numbers, so that a server without the extension serves everythin
 
 from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from sqlalchemy import ColumnElement, Connection, Double, Select, cast, func, literal, select, text
+from sqlalchemy import ColumnElement, Connection, Double, Integer, Select, bindparam, cast, func, literal, select, text
 from sqlalchemy.types import LargeBinary, UserDefinedType
 
 from whet.core.errors import MissingTool, WhetError
@@ -89,15 +90,21 @@ def _has_extension(connection: Connection) -> bool:
 
 def _roughly(connection: Connection, space: Space, wanted: Wanted, asked: Embedding, limit: int) -> list[Found]:
     connection.execute(_SEARCH)
+    return _found(connection, _rough_query(space, wanted), {"asked": asked, "most": 2 * limit + 20})
+
+
+@lru_cache(maxsize=64)
+def _rough_query(space: Space, wanted: Wanted) -> Select[Any]:
+    """Kept: putting it together takes longer than everything else that is done on this side."""
     sent = func.array_send(memory_places.c.embedding, type_=LargeBinary)
     query = select(memory_places.c.number, memories.c.seq, memories.c.id, sent).join_from(memory_places, memories)
     query = query.where(memory_places.c.space == _written(space), *narrowed(wanted))
-    distance = _distance(_Vector("halfvec", space.dimensions), asked)
-    return _found(connection, query.order_by(distance).limit(2 * limit + 20))
+    distance = _distance(_Vector("halfvec", space.dimensions))
+    return query.order_by(distance).limit(bindparam("most", type_=Integer))
 
 
 def _exactly(connection: Connection, space: Space, wanted: Wanted, asked: Embedding, limit: int) -> list[Found]:
-    distance = _distance(_Vector("vector", space.dimensions), asked).label("distance")
+    distance = _distance(_Vector("vector", space.dimensions)).label("distance")
     query = select(memory_places.c.number, distance).where(memory_places.c.space == space.number)
     if narrowed(wanted):
         query = query.join(memories).where(*matching(wanted))
@@ -107,7 +114,7 @@ def _exactly(connection: Connection, space: Space, wanted: Wanted, asked: Embedd
     sent = func.array_send(memory_places.c.embedding, type_=LargeBinary)
     chosen = select(memory_places.c.number, memories.c.seq, memories.c.id, sent).join_from(memory_places, memories)
     chosen = chosen.join(every, memory_places.c.number == every.c.number)
-    return _found(connection, chosen.where(every.c.distance <= last + MARGIN))
+    return _found(connection, chosen.where(every.c.distance <= last + MARGIN), {"asked": asked})
 
 
 def _written(space: Space) -> ColumnElement[int]:
@@ -115,13 +122,13 @@ def _written(space: Space) -> ColumnElement[int]:
     return literal(space.number, literal_execute=True)
 
 
-def _distance(kind: _Vector, asked: Embedding) -> ColumnElement[float]:
-    question = cast(literal(asked, Place), kind)
+def _distance(kind: _Vector) -> ColumnElement[float]:
+    question = cast(bindparam("asked", type_=Place), kind)
     return cast(memory_places.c.embedding, kind).op("<=>", return_type=Double())(question)
 
 
-def _found(connection: Connection, query: Select[Any]) -> list[Found]:
-    return [_received(row) for row in connection.execute(query)]
+def _found(connection: Connection, query: Select[Any], given: dict[str, Any]) -> list[Found]:
+    return [_received(row) for row in connection.execute(query, given).all()]
 
 
 def _received(row: Any) -> Found:

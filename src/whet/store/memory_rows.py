@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from sqlalchemy import ColumnElement, Connection, Row, select
+from sqlalchemy import ColumnElement, Connection, Row, bindparam, select
 
 from whet.core.errors import RefusedInput
 from whet.core.memories import Embedding, Memory, Wanted
@@ -17,6 +17,11 @@ BATCH = 500
 _ID = re.compile("[0-9a-f]{64}")
 _LARGEST = 2**63 - 1
 COLUMNS = [memories.c[name] for name in Memory.model_fields]
+# Made once: putting a statement together takes longer than the server takes to answer it.
+_SPACE = select(memory_spaces.c.number, memory_spaces.c.dimensions).where(
+    memory_spaces.c.project == bindparam("of_project"), memory_spaces.c.model == bindparam("of_model")
+)
+_BY_NUMBER = select(memories.c.seq, *COLUMNS).where(memories.c.seq.in_(bindparam("numbers", expanding=True)))
 
 
 class Space(NamedTuple):
@@ -57,8 +62,7 @@ class Places(Protocol):
 
 
 def space_of(connection: Connection, project: str, model: str) -> Space | None:
-    query = select(memory_spaces.c.number, memory_spaces.c.dimensions)
-    row = connection.execute(query.where(memory_spaces.c.project == project, memory_spaces.c.model == model)).first()
+    row = connection.execute(_SPACE, {"of_project": project, "of_model": model}).first()
     return None if row is None else Space(*row)
 
 
@@ -97,14 +101,15 @@ def as_row(memory: Memory) -> dict[str, Any]:
 
 
 def memory_of(row: Row[Any]) -> Memory:
-    return Memory(**{name: row._mapping[name] for name in Memory.model_fields})
+    told = row._mapping
+    return Memory(**{name: told[name] for name in Memory.model_fields})
 
 
 def by_number(connection: Connection, numbers: Sequence[int]) -> dict[int, Memory]:
     found: dict[int, Memory] = {}
     for batch in batches(numbers):
-        query = select(memories.c.seq, *COLUMNS).where(memories.c.seq.in_(batch))
-        found.update({row.seq: memory_of(row) for row in connection.execute(query)})
+        rows = connection.execute(_BY_NUMBER, {"numbers": batch}).all()
+        found.update({row.seq: memory_of(row) for row in rows})
     return found
 
 
