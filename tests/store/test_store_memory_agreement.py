@@ -1,6 +1,7 @@
 """SQLite, PostgreSQL and a list that is looked through answer any programme of calls on memories alike."""
 
 import math
+import random
 import tempfile
 from collections.abc import Callable
 from datetime import timedelta
@@ -14,8 +15,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 from tests.postgres import PostgresServer
 
-from whet.checks.memories import AT, MODEL, memory, somewhere
-from whet.core.memories import Kind, Memory, Wanted
+from whet.checks.memories import AT, HERE, MODEL, direction, memory, somewhere
+from whet.core.memories import Embedding, Kind, Memory, Wanted
 from whet.store import SqlStore, memory_index, memory_indexing, memory_pg_indexing, open_store
 
 PROJECTS = ("shop", "other")
@@ -159,3 +160,24 @@ def test_stores_and_a_list_agree(postgres: PostgresServer, monkeypatch: pytest.M
             suppress_health_check=list(HealthCheck),
         ),
     )
+
+
+def test_where_there_are_few_lists_all_are_looked_at(
+    postgres_url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Places that lie in no groups are the hardest to find by lists."""
+    for module in (memory_indexing, memory_index, memory_pg_indexing):
+        monkeypatch.setattr(module, "FEW_ROWS", 100)
+    made = [memory(f"{number}") for number in range(1_000)]
+    questions = [_anywhere(seed) for seed in range(2_000, 2_020)]
+    for url in (postgres_url, f"sqlite:///{tmp_path / 'whet.db'}"):
+        with open_store(url) as store:
+            store.memories.keep(made, MODEL, [_anywhere(seed) for seed in range(1_000)])
+            for asked in questions:
+                exact = store.memories.nearest(HERE, MODEL, asked, 10, exact=True)
+                assert store.memories.nearest(HERE, MODEL, asked, 10) == exact
+
+
+def _anywhere(seed: int) -> Embedding:
+    drawn = random.Random(seed)
+    return direction(*(drawn.gauss(0, 1) for _ in range(64)))

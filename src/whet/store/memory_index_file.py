@@ -20,7 +20,8 @@ _END = b"whet-memory-index"
 _LENGTH_BYTES = 8
 _SHORTEST_LISTS, _MOST_LISTS = 16, 1024
 _ROWS_PER_LIST_TRAINED = 48
-_PROBES = 16
+_FEWEST_PROBES = 16
+_LOOKED_AT = 40_000  # places, some 75 ns each: where there are fewer, more lists are looked at in the same time
 
 
 class About(NamedTuple):
@@ -52,7 +53,7 @@ class Index(NamedTuple):
         """Numbers of places, most alike first, and about how alike. Several threads for one question only wait."""
         import faiss
 
-        probes: Any = faiss.SearchParametersIVF(nprobe=_PROBES)  # type: ignore[call-arg]
+        probes: Any = faiss.SearchParametersIVF(nprobe=probes_for(self.faiss.ntotal))  # type: ignore[call-arg]
         with _threads(1):
             likeness, numbers = self.faiss.search(question[None, :], count, params=probes)
         there = numbers[0] >= 0
@@ -92,6 +93,11 @@ def _threads(count: int) -> Iterator[None]:
 
 def lists_for(rows: int) -> int:
     return max(_SHORTEST_LISTS, min(_MOST_LISTS, int(rows**0.5)))
+
+
+def probes_for(rows: int) -> int:
+    """In how many of its lists an index of so many places is searched; more than there are means all."""
+    return max(_FEWEST_PROBES, lists_for(rows) * _LOOKED_AT // max(1, rows))
 
 
 def sample_size(rows: int) -> int:

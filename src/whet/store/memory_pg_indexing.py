@@ -61,8 +61,12 @@ class PgIndexing:
                 connection.execute(text("SELECT pg_advisory_unlock(:lock)"), lock)
 
 
+def index_prefix(space: Space) -> str:
+    return f"near_{space.number}_"
+
+
 def _known(connection: Connection, space: Space) -> list[tuple[str, float, bool]]:
-    return [(row[0], row[1], row[2]) for row in connection.execute(_KNOWN, {"prefix": f"near_{space.number}_"})]
+    return [(row[0], row[1], row[2]) for row in connection.execute(_KNOWN, {"prefix": index_prefix(space)})]
 
 
 def _is_overdue(connection: Connection, space: Space) -> bool:
@@ -86,7 +90,7 @@ def _renew(connection: Connection, space: Space) -> None:
     connection.execute(text(f"SET maintenance_work_mem = '{_MEMORY}'"))
     connection.execute(
         text(
-            f"CREATE INDEX CONCURRENTLY near_{space.number}_{rows} ON memory_places USING ivfflat ({place}) "
+            f"CREATE INDEX CONCURRENTLY {index_prefix(space)}{rows} ON memory_places USING ivfflat ({place}) "
             f"WITH (lists = {lists}) WHERE space = {space.number}"
         )
     )

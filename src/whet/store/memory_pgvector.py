@@ -17,15 +17,19 @@ from whet.core.memories import Embedding, Wanted
 from whet.store.columns import Place
 from whet.store.engine import Database
 from whet.store.memory_likeness import MARGIN
-from whet.store.memory_pg_indexing import PgIndexing
+from whet.store.memory_pg_indexing import PgIndexing, index_prefix
 from whet.store.memory_rows import Found, Space, matching, narrowed
 from whet.store.memory_schema import memories, memory_places
 
 _CREATING = 0x776865744D  # any number works that all versions agree on
+# Ten lists of a million places, and as many places of fewer: of 40,000 fifty lists, for n places have √n lists.
 # Where too little in the lists looked at first is wanted, it goes on to others, up to `max_probes`.
 _SEARCH = text(
-    "SELECT set_config('ivfflat.probes', '10', true), set_config('ivfflat.max_probes', '80', true), "
-    "set_config('ivfflat.iterative_scan', 'relaxed_order', true)"
+    "SELECT set_config('ivfflat.probes', probes::text, true), "
+    "set_config('ivfflat.max_probes', (8 * probes)::text, true), "
+    "set_config('ivfflat.iterative_scan', 'relaxed_order', true) "
+    "FROM (SELECT greatest(10, (10000 / sqrt(greatest(100, max(reltuples))))::int) AS probes "
+    "FROM pg_class WHERE starts_with(relname, :prefix)) AS laid_out"
 )
 
 
@@ -89,7 +93,7 @@ def _has_extension(connection: Connection) -> bool:
 
 
 def _roughly(connection: Connection, space: Space, wanted: Wanted, asked: Embedding, limit: int) -> list[Found]:
-    connection.execute(_SEARCH)
+    connection.execute(_SEARCH, {"prefix": index_prefix(space)})
     return _found(connection, _rough_query(space, wanted), {"asked": asked, "most": 2 * limit + 20})
 
 
