@@ -24,7 +24,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # started as a script, only 
 from benchmarks.forgetting_worlds import forgetting
 
 from whet.improvement.candidate_training import KINDS
-from whet.improvement.evaluation import student_95
+from whet.improvement.evaluation import half_width
 from whet.policies.deep.dqn import DQN, schema_of
 from whet.policies.deep.dqn_config import Config, Network
 from whet.policies.deep.ewc import Consolidation
@@ -32,6 +32,7 @@ from whet.policies.deep.layout import Layout
 from whet.policies.deep.learning import Floats, Steps, Whole
 from whet.policies.deep.replay import Replay
 
+Interval = tuple[float, float | None]  # a mean, and how far it may be off
 TASKS, OBSERVATIONS, WIDTH, ACTIONS = 3, 6, 8, 4
 WAYS = {"neither": (False, False), "EWC": (True, False), "replay": (False, True), "EWC + replay": (True, True)}
 
@@ -53,13 +54,13 @@ def main() -> None:
         arguments.json.write_text(json.dumps(told, indent=2) + "\n")
 
 
-def _told(what: str, lives: Sequence[Mapping[str, tuple[float, float]]]) -> dict[str, dict[str, tuple[float, float]]]:
+def _told(what: str, lives: Sequence[Mapping[str, tuple[float, float]]]) -> dict[str, dict[str, Interval]]:
     print(f"{what:14} {'kept of old accuracy':>22} {'last task':>18}")
     told = {}
     for way in WAYS:
         values = np.array([life[way] for life in lives])
         told[way] = {name: _interval(values[:, place]) for place, name in enumerate(("kept", "last_task"))}
-        cells = (f"{mean:.1%} ± {half:.1%}" for mean, half in told[way].values())
+        cells = (f"{mean:.1%}" + ("" if half is None else f" ± {half:.1%}") for mean, half in told[way].values())
         print(f"{way:14}", *(f"{cell:>{width}}" for cell, width in zip(cells, (22, 18), strict=True)), flush=True)
     return told
 
@@ -114,9 +115,8 @@ def config() -> Config:
     )  # fmt: skip
 
 
-def _interval(values: Any) -> tuple[float, float]:
-    half = student_95(len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
-    return float(values.mean()), float(half)
+def _interval(values: Any) -> Interval:
+    return float(values.mean()), half_width(values)
 
 
 if __name__ == "__main__":
