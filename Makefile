@@ -1,5 +1,5 @@
 # One verb per task. `make demo` and `make test` do all their set-up themselves.
-.PHONY: demo demo-learning test check env bench worlds clean
+.PHONY: demo demo-learning test check env browser bench worlds clean
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -16,7 +16,7 @@ demo: env  ## visit the example shop; run it twice to see the second visit use w
 demo-learning: env  ## weeks of continuous learning in minutes, on recorded outcomes and a clock of its own
 	@$(BIN)/python -m examples.learning.weeks build/demo-learning
 
-test: env check  ## everything, with a real PostgreSQL of its own
+test: env browser check  ## everything, with a real PostgreSQL of its own
 	$(BIN)/python -m pytest -n 2 --dist loadfile  # a file stays with one worker, and so do its servers
 
 check: env  ## style, types, layers
@@ -26,6 +26,10 @@ check: env  ## style, types, layers
 	$(BIN)/lint-imports
 
 env: $(READY)
+
+browser:  ## Chromium, for the tests of pages: installed where it is missing and that may be done
+	@test -x /usr/bin/chromium || { apt-get update -qq && apt-get install -y -qq chromium; } > /dev/null 2>&1 \
+		|| echo "Without Chromium the tests of pages are left out: apt-get install chromium"
 
 $(READY): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
