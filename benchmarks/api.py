@@ -64,11 +64,14 @@ def _rounds(asked: argparse.Namespace, service: str, seed: int) -> list[tuple[st
 
 
 def _scored(asked: argparse.Namespace, service: str, seed: int, options: list[str], tool: list[str]) -> Result:
-    command = [asked.python, str(asked.yardstick / "api_bench.py"), "--seed", str(seed), "--home", str(asked.home),
-               "--budget", str(asked.requests), "--max-seconds", str(asked.seconds),
-               *options, service, *tool]  # fmt: skip
     path = f"{Path(asked.python).parent}{os.pathsep}{os.environ['PATH']}"
-    result = measured(command, {**os.environ, "PATH": path})
+    with tempfile.TemporaryDirectory() as told:
+        details = Path(told, "details.json")
+        command = [asked.python, str(asked.yardstick / "api_bench.py"), "--seed", str(seed), "--home", str(asked.home),
+                   "--budget", str(asked.requests), "--max-seconds", str(asked.seconds), "--details", str(details),
+                   *options, service, *tool]  # fmt: skip
+        result = measured(command, {**os.environ, "PATH": path})
+        result["reached_at"] = json.loads(details.read_text())["ops_2xx_at"]
     print(
         f"{service:8} {seed} {(options or ['', 'whet'])[-1]:22}", {name: result[name] for name in MEASURES}, flush=True
     )
@@ -95,11 +98,7 @@ def _print(results: list[Result]) -> None:
         print(f"{service:8} {tool:22}" + "".join(f"{median:>18g}" for median in medians))
     for one in results:
         if one["tool"] == "whet again":
-            first = _same(results, one)
-            print(
-                f"{one['service']} seed {one['seed']}: again had {first['ops_2xx']} operations after",
-                _sooner(one, first),
-            )
+            print(f"{one['service']} seed {one['seed']}: {_sooner(one, _same(results, one))}")
 
 
 def _same(results: list[Result], again: Result) -> Result:
@@ -108,8 +107,12 @@ def _same(results: list[Result], again: Result) -> Result:
 
 
 def _sooner(again: Result, first: Result) -> str:
-    needed = [int(number) for number, (reached, *_) in again["curve"].items() if reached >= first["ops_2xx"]]
-    return f"{min(needed)} requests" if needed else "never"
+    reached: dict[str, int] = first["reached_at"]
+    met = [again["reached_at"][name] for name in reached if name in again["reached_at"]]
+    return (
+        f"the first had its {len(reached)} operations by request {max(reached.values(), default=0)}, "
+        f"the second {len(met)} of them by {max(met, default=0)}"
+    )
 
 
 if __name__ == "__main__":

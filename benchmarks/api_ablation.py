@@ -16,14 +16,15 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # started as a script, only 
 
 from examples.api.running import running
 
+from whet.bootstrap.api_document import fetched
 from whet.skills.api.access import Access, Credential
 from whet.skills.api.contract.reading import read_contract
 from whet.skills.api.explorer import EVERYTHING, Explorer, Learned
 from whet.skills.api.service import Service
 from whet.tools.http.client import Client
-from whet.tools.http.messages import Request
 from whet.tools.http.origin import split_address
 
+_PATIENCE_SECONDS = 60.0  # to read the contract: the machine may be busy
 _KEY = Credential("header", "X-Api-Key", "library-demo-key")
 VARIANTS: dict[str, Learned] = {
     "everything learns": EVERYTHING,
@@ -62,7 +63,7 @@ def _run(url: str, document: str, learned: Learned, seed: int, requests: int) ->
     """(operations with a 2xx, distinct operation and status, distinct operation and kind of server error)."""
     origin, base = split_address(url)
     with Client(origin, 2.0) as client:
-        contract = read_contract(client.send(Request("GET", split_address(document)[1])).body, document)
+        contract = read_contract(*fetched(document, _PATIENCE_SECONDS))
         service = Service(client, Access(contract, (_KEY,)), base)
         explorer = Explorer(contract, contract.operations, service.send, seed, learned)
         reached, pairs, causes = set(), set(), set()

@@ -70,7 +70,7 @@ def test_what_is_known_decides_what_makes_sense(tmp_path: Path) -> None:
     assert state.known_faults == sum(hunted.faults_new.values())
     assert again.requests is not None
     assert hunted.requests is not None
-    assert 0 < again.requests < hunted.requests / 2
+    assert 0 < again.requests <= 0.7 * hunted.requests  # half for the trail, a fifth for what did not show on it
     assert (again.still_there or 0) + (again.fixed or 0) > 0
     met = {finding.fingerprint() for finding in hunted.findings}
     assert {finding.fingerprint() for finding in again.findings} <= met

@@ -4,6 +4,7 @@ from urllib.parse import urljoin
 
 from whet.core.errors import WhetError
 from whet.skills.api.access import Credential
+from whet.skills.api.contract.reading import read_contract
 from whet.tools.http.client import Client
 from whet.tools.http.messages import Headers, Request, Response
 from whet.tools.http.origin import Origin, place_of, split_address
@@ -24,17 +25,31 @@ def fetched(
     """The document and where it was found."""
     origin, _ = split_address(address)
     place = place_of(address)
+    found: list[tuple[bytes, str]] = []
     with Client(origin, timeout_seconds, most_bytes=_MOST_BYTES) as client:
         for one in _USUAL_PLACES if place == "/" else (place,):
             text = _document(client, one, headers, credentials)
             if text is not None:
-                return text, f"{origin}{one}"
+                found.append((text, f"{origin}{one}"))
+                if place != "/" or _promises_something(*found[-1]):
+                    return found[-1]
+    if found:  # whoever reads it says what is wrong with it
+        return found[0]
     if place != "/":
         raise WhetError(f"{address} gave no document.", "Open it in a browser: is it the OpenAPI document?")
     raise WhetError(
         f"{origin} has no OpenAPI document in the usual places ({', '.join(_USUAL_PLACES[:4])} …).",
         "Give its address, or a file and --url.",
     )
+
+
+def _promises_something(text: bytes, name: str) -> bool:
+    """Not a page that is answered for every path, nor an empty document beside that of the application."""
+    try:
+        read_contract(text, name)
+    except WhetError:
+        return False
+    return True
 
 
 def _document(client: Client, place: str, headers: Headers, credentials: tuple[Credential, ...]) -> bytes | None:

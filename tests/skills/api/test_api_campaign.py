@@ -14,6 +14,7 @@ from tests.skills.api.small_service import (
     contract,
     does,
     in_path,
+    in_query,
     operation,
     record,
     served,
@@ -183,12 +184,47 @@ def test_broken_off_each_suspicion_is_told_once_as_it_stands() -> None:
         assert fault.steps[-1].response.status == 500
 
 
+def test_with_little_left_failures_are_seen_again_rather_than_one_made_small() -> None:
+    asked = tuple(in_query(f"q{number}") for number in range(8))
+    made = contract({f"/{name}": {"get": does("200", parameters=asked)} for name in "abcdefghij"})
+
+    def fails(heard: Heard) -> Answer:
+        return (500, {"error": "boom"}) if len(heard.query) > 2 else (200, {})  # takes long to make small
+
+    with served(fails) as small, service(made, small) as reached:
+        explorer = Explorer(made, made.operations, reached.send, 1)
+        ending = Campaign(made, made.operations, reached, explorer, Budget(100))
+        for _ in ending.turns():
+            pass
+        ending.conclude()
+    assert len(errors(ending.faults)) == 10
+    assert sum(fault.confirmed for fault in errors(ending.faults)) >= 5
+
+
+def test_connections_that_are_closed_after_every_answer_do_not_take_the_place_of_failures() -> None:
+    def says_one_thing(line: Line) -> None:
+        status = b"500 No" if line.read().startswith(b"POST") else b"200 OK"
+        line.say(b"HTTP/1.1 %b\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}" % status)
+
+    with scripted(says_one_thing) as small, Client(small.origin, 2.0) as client:
+        reached = Service(client, Access(CONTRACT), "")
+        explorer = Explorer(CONTRACT, CONTRACT.operations, reached.send, 1)
+        made = Campaign(CONTRACT, CONTRACT.operations, reached, explorer, Budget(40))
+        for _ in made.turns():
+            pass
+        made.conclude()
+    assert {one.suspicion.kind for one in made.suspects.by_root.values()} >= {Kind.CRASH, Kind.SERVER_ERROR}
+    assert errors(made.faults)
+    assert all(fault.confirmed for fault in errors(made.faults))
+    assert [fault for fault in made.faults if fault.suspicion.kind is Kind.CRASH] == []
+
+
 class TestGoingAway:
     def test_one_that_does_not_come_back_ends_the_run_with_a_note_and_is_waited_for_once(self) -> None:
         def serves_three(line: Line) -> None:
             for _ in range(3):
                 line.read()
-                line.say(b"HTTP/1.1 500 No\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
+                line.say(b"HTTP/1.1 400 No\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
             line.read()
             line.leave()
 
@@ -206,7 +242,7 @@ class TestGoingAway:
             waited = len(waits)
             made.conclude()
 
-        assert sent == [500, 500, 500]
+        assert sent == [400, 400, 400]
         assert len(made.notes) == 1
         assert "did not come back" in made.notes[0]
         assert "request 4" in made.notes[0]

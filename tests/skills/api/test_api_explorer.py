@@ -48,8 +48,8 @@ def test_a_decision_changes_the_behaviour_its_outcome_the_reward_and_the_reward_
     assert paid[0].news.worth == 1.0
     assert len({one.exchange.operation.id for one in paid}) == len(paid)
     # the reward changed what was believed of the kind
-    believed = explorer.sequencing.kinds.kept()
-    assert believed[kind]["500"] == max(answers.get("500", 0) for answers in believed.values())
+    believed, failed = explorer.sequencing.kinds.kept(), str(paid[0].news.answer)
+    assert believed[kind][failed] == max(answers.get(failed, 0) for answers in believed.values())
     # and with it what was decided next: that kind was sent to the others at once
     after = Counter(one.exchange.draft.mutation for one in seen[first + 1 : first + 80])
     before = Counter(one.exchange.draft.mutation for one in seen[:first])

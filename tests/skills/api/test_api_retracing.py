@@ -230,3 +230,78 @@ def test_a_thing_is_looked_for_where_it_was_made_and_not_under_a_newer_parent() 
             explorer.trail.keep(WORKS, story, exchange, {})
         answers = [seen.exchange.response.status for seen in explorer.retrace()]
     assert answers == [201, 201, 200, 409, 201, 200, 200]
+
+
+def test_what_was_deleted_is_made_again_for_the_failures_that_follow() -> None:
+    """All operations work before the first failure is asked for; the one with a shelf has to have a new one."""
+    shelf = (in_path("shelf_id", "string"),)
+    made = contract({
+        "/shelves": {"post": does("201")},
+        "/shelves/{shelf_id}": {"get": does("200", "404", parameters=shelf), "delete": does("204", parameters=shelf)},
+    })  # fmt: skip
+    path = {"shelf_id": "sh123456789"}
+    post = told(operation(made, "POST /shelves"), 201, {"id": "sh123456789"}, number=1)
+    read = told(operation(made, "GET /shelves/{shelf_id}"), 500, {}, number=2, path=path, query={"x": "1"})
+    ended = told(operation(made, "DELETE /shelves/{shelf_id}"), 204, number=3, path=path)
+    there: set[str] = set()
+
+    def shop(heard: Heard) -> Answer:
+        if heard.method == "POST":
+            there.add(f"/shelves/sh{len(small.heard) + 10**8}")
+            return 201, {"id": max(there).rpartition("/")[2]}
+        if heard.path not in there:
+            return 404, {}
+        if heard.method == "GET":
+            return 500, {"error": "boom"}
+        there.remove(heard.path)
+        return 204, None
+
+    cause = "server-error | GET /shelves/{shelf_id} | 500 boom"
+    with served(shop) as small, exploring(made, small) as explorer:
+        for sign, story, exchange in ((WORKS, (), post), (cause, (post,), read), (WORKS, (post,), ended)):
+            explorer.trail.keep(sign, story, exchange, {})
+        answers = [seen.exchange.response.status for seen in explorer.retrace()]
+    assert answers == [201, 204, 201, 500]
+
+
+def test_what_is_known_to_fail_is_no_news_and_no_sample_of_its_kind(first: memory.Knowledge) -> None:
+    with served(Shop(11)) as small, service(SHOP, small) as reached:
+        explorer = Explorer(SHOP, SHOP.operations, reached.send, 1)
+        memory.teach(explorer, first, SHOP)
+        before = explorer.sequencing.kinds.counts.copy()
+        failing = [seen for seen in explorer.retrace() if seen.exchange.response.status == 500]
+    assert failing
+    assert not any(seen.news.fault or seen.news.status for seen in failing)
+    assert (explorer.sequencing.kinds.counts == before).all()
+
+
+def test_a_failure_that_does_not_show_with_things_that_were_used_is_tried_with_new_ones() -> None:
+    """Reading fails on a shelf without boxes only."""
+    under = (in_path("shelf_id", "string"),)
+    made = contract({
+        "/shelves": {"post": does("201")},
+        "/shelves/{shelf_id}": {"get": does("200", parameters=under)},
+        "/shelves/{shelf_id}/boxes": {"post": does("201", parameters=under)},
+    })  # fmt: skip
+    path = {"shelf_id": "sh123456789"}
+    shelf = told(operation(made, "POST /shelves"), 201, {"id": "sh123456789"}, number=1)
+    read = told(operation(made, "GET /shelves/{shelf_id}"), 500, {}, number=2, path=path)
+    box = told(operation(made, "POST /shelves/{shelf_id}/boxes"), 201, {}, number=3, path=path)
+    filled: set[str] = set()
+
+    def shop(heard: Heard) -> Answer:
+        if heard.path == "/shelves":
+            return 201, {"id": f"sh{len(small.heard) + 10**8}"}
+        if heard.method == "POST":
+            filled.add(heard.path.removesuffix("/boxes"))
+            return 201, {}
+        return (200, {}) if heard.path in filled else (500, {"error": "boom"})
+
+    cause = "server-error | GET /shelves/{shelf_id} | 500 boom"
+    with served(shop) as small, exploring(made, small) as explorer:
+        for sign, story, exchange in ((WORKS, (), shelf), (cause, (shelf,), read), (WORKS, (shelf,), box)):
+            explorer.trail.keep(sign, story, exchange, {})
+        seen = list(explorer.retrace())
+    assert [one.exchange.response.status for one in seen] == [201, 201, 200, 201, 500]
+    assert [one.cause for one in seen[-1].suspicions] == [cause]
+    assert explorer.trail.ways["GET /shelves/{shelf_id}", cause].missed == 0

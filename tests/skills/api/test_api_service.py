@@ -120,3 +120,17 @@ def test_a_request_that_went_out_twice_counts_twice() -> None:
         answered = [reached.send(GET).response for _ in range(2)]
     assert [(one.status, one.resent) for one in answered] == [(200, False), (200, True)]
     assert reached.requests == 3
+
+
+def test_after_a_failure_the_connection_is_not_trusted_any_more() -> None:
+    """Servers close it without saying so; what is sent next would be taken for the crash."""
+
+    def fails(line: Line) -> None:
+        line.read()
+        line.say(b"HTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n")
+
+    with scripted(fails) as small, Client(small.origin, 2.0) as client:
+        reached = Service(client, Access(CONTRACT), "")
+        answers = [reached.send(GET).response for _ in range(3)]
+    assert [(answer.status, answer.resent) for answer in answers] == [(500, False)] * 3
+    assert reached.requests == small.connections == 3

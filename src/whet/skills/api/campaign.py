@@ -110,7 +110,8 @@ class Campaign:
         waiting = [one for one in self.suspects.by_urgency() if not one.again]
         for at, one in enumerate(waiting):
             share = self._left() // max(1, len(waiting) - at)
-            self._tell(one, self._confirmed(one, min(_MOST_PER_FAULT, max(_FEWEST, share))))
+            least = min(_FEWEST, 2 * len(one.steps))  # to see it again; to make it small waits for others
+            self._tell(one, self._confirmed(one, min(_MOST_PER_FAULT, max(least, share))))
         self._settle()
         self._mark()
 

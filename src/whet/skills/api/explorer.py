@@ -2,7 +2,7 @@
 
 import random
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -40,6 +40,7 @@ _PAYING = frozenset(
 # Of these one request is kept per operation and cause, to be sent again in the next run. Silence is not asked for.
 _SHOWN_AGAIN = frozenset({Kind.SERVER_ERROR, Kind.MISSING_AUTH})
 _DEEPEST = 4
+_SURVEYED = 2  # drafts: a schema with alternatives has more than one shape
 _MOST_PROBES = 0.1  # of all requests, to look into what was suspected
 
 
@@ -114,9 +115,15 @@ class Explorer:
         """What operations answered in earlier runs, and what was tried on them: the rest comes first now."""
         self.sequencing.tried_before(tried)
         for operation, answers in statuses.items():
-            for status in answers:
-                self.sequencing.saw(operation, status)
-                self.novelty.known(operation, status)
+            for answer in answers:
+                self.novelty.known(operation, answer)
+                if answer < 500:  # how it failed is told beside, by numbers below zero
+                    self.sequencing.saw(operation, answer)
+
+    def failed_before(self, causes: Iterable[tuple[str, str]]) -> None:
+        """By operation, what earlier runs know to fail: seeing it again is no news."""
+        for operation, cause in causes:
+            self.novelty.known_cause(operation, cause)
 
     def evidence(self, suspicion: Suspicion) -> tuple[Exchange, ...]:
         """Exchanges besides the judged one that a suspicion rests on."""
@@ -169,13 +176,11 @@ class Explorer:
     def _walk(self, made: Made, used: list[Entity]) -> Seen:
         """A request of an earlier run: what works is learned from like any other, a refusal says little."""
         seen = self._judged(self._send(made.draft), used, made.sources)
-        draft, status = made.draft, seen.exchange.response.status
+        draft = made.draft
         if seen.exchange.ok and draft.mutation is None and draft.broken is None:
             self._lessons.learn(Step(draft.operation, None), REQUEST, made, seen.exchange, seen.news)
         else:
-            if draft.mutation in self.sequencing.kinds.place:
-                self.sequencing.tell(Step(draft.operation, draft.mutation), status, seen.news)
-            self.sequencing.saw(draft.operation.id, status)
+            self.sequencing.saw(draft.operation.id, seen.news.answer)  # chosen because it failed: no sample of its kind
             self._lessons.things(made, seen.exchange)
         return seen
 
@@ -209,7 +214,8 @@ class Explorer:
     def _survey(self, operation: Operation) -> None:
         """Once per operation: which kinds make sense there, so that none is chosen in vain."""
         self._surveyed.add(operation.id)
-        self.sequencing.limit(operation, self.mutating.possible(self.drafting.full(operation).draft))
+        drafts = [self.drafting.full(operation).draft for _ in range(_SURVEYED)]
+        self.sequencing.limit(operation, {kind for draft in drafts for kind in self.mutating.possible(draft)})
 
     def _probe(self) -> Seen:
         self._spent_on_probes += 1

@@ -15,6 +15,7 @@ from whet.skills.api.faults import Fault, Kind, Suspicion
 from whet.skills.api.learning import kept
 from whet.skills.api.learning.drafting import Made
 from whet.skills.api.learning.portable import pack_draft, pack_exchange, unpack_draft, unpack_exchange
+from whet.skills.api.learning.trail import WORKS
 from whet.skills.api.learning.trail_kept import pack_trail, restore_trail
 from whet.skills.api.values.slots import Source
 
@@ -81,6 +82,7 @@ def teach(explorer: Explorer, knowledge: Knowledge, contract: Contract) -> None:
             explorer.drafting.known[operation] = made
     explorer.met_before(knowledge.statuses, knowledge.tried)
     restore_trail(explorer.trail, knowledge.trail, contract)
+    explorer.failed_before(name for name in explorer.trail.ways if name[1] != WORKS)
     for operation, ways in knowledge.hints.items():
         explorer.drafting.hints.asked[operation] = {tuple(way): None for way in ways}
 

@@ -57,6 +57,7 @@ class Retracing:
         self._first: dict[str, Exchange] = {}  # by operation: the first that worked, and is still there
         self._worked: set[str] = set()
         self._underway: set[str] = set()  # steps that are being supplied: a thing may have been made of one like it
+        self._deleted = False  # something, since all that is known was there
         self._left = 0
 
     def turns(self) -> Iterator[Seen]:
@@ -77,8 +78,12 @@ class Retracing:
         self._settle(way, way.operation in self._worked)
 
     def _fails(self, way: Way) -> Iterator[Seen]:
+        if self._deleted:  # which may have taken more along than it says
+            self._fresh, self._first, self._deleted = {}, {}, False
         seen = yield from self._reached(way.step, exactly=True)
-        self._settle(way, seen is not None and any(one.cause == way.sign for one in seen.suspicions))
+        if not _shows(way, seen) and self._forgot_needs(way.step, deep=False):  # others have used the same things
+            seen = yield from self._reached(way.step, exactly=True)
+        self._settle(way, _shows(way, seen))
 
     def _settle(self, way: Way, as_before: bool) -> None:
         (self._trail.held if as_before else self._trail.miss)(way)
@@ -163,6 +168,7 @@ class Retracing:
         if seen.exchange.ok:
             self._first.setdefault(seen.exchange.operation.id, seen.exchange)
             self._worked.add(seen.exchange.operation.id)
+            self._deleted |= seen.exchange.operation.method == "DELETE"
 
     def _there(self, key: str) -> Exchange | None:
         step = self._trail.steps.get(key)
@@ -187,6 +193,10 @@ class Retracing:
     def _entity(self, exchange: Exchange) -> Entity | None:
         things = self._entities.by_kind.get(collection_of(exchange.operation.path), ())
         return next((one for one in reversed(things) if one.story and one.story[-1].number == exchange.number), None)
+
+
+def _shows(way: Way, seen: Seen | None) -> bool:
+    return seen is not None and any(one.cause == way.sign for one in seen.suspicions)
 
 
 def _needs(step: TrailStep) -> Sequence[str]:

@@ -32,6 +32,7 @@ class Service:
         self._pause = pause
         self._headers = headers  # given by the user, on every request
         self._free_at = 0.0
+        self._failed = False  # many servers close the connection after that, without a word
         self.requests = 0
         self.most_requests: int | None = None  # nothing is sent beyond, by nobody
         self.gateway = Gateway(self._once, pause, patience_seconds)
@@ -46,7 +47,8 @@ class Service:
         self._keep_pace()
         self.requests += 1
         request = self.access.dress(self._with_headers(write(draft, self._base_path)), draft.credentials)
-        exchange = Exchange(self.requests, draft, request, self._client.send(request, fresh))
+        exchange = Exchange(self.requests, draft, request, self._client.send(request, fresh or self._failed))
+        self._failed = (exchange.response.status or 0) >= 500
         self.requests += exchange.response.resent  # it went out twice
         self._heed(exchange)
         return exchange

@@ -25,6 +25,10 @@ class Suspected:
     told: bool = False  # among the faults already
     again: bool = False  # an earlier run confirmed it, and the same request showed it in this one
 
+    @property
+    def is_faint(self) -> bool:
+        return self.suspicion.kind is Kind.CRASH and self.steps[-1].response.status is not None
+
     def unsure(self) -> Fault:
         """As it stands, sent once."""
         return Fault(self.suspicion, self.steps, confirmed=False, seen=self.seen)
@@ -62,4 +66,5 @@ class Suspects:
             one.suspicion, one.steps, one.again = suspicion, (*(steps[at] for at in wanted), steps[-1]), True
 
     def by_urgency(self) -> list[Suspected]:
-        return sorted(self.by_root.values(), key=lambda one: _URGENCY.index(one.suspicion.kind))
+        """A kept connection that was cut, and the request answered on a new one, comes last: some servers do that."""
+        return sorted(self.by_root.values(), key=lambda one: (one.is_faint, _URGENCY.index(one.suspicion.kind)))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from tests.skills.api.small_service import contract, does, operation, told
 
-from whet.skills.api.learning.novelty import News, Novelty
+from whet.skills.api.learning.novelty import News, Novelty, answer_of
 
 CONTRACT = contract({"/a": {"get": does("200")}, "/b": {"get": does("200")}})
 A, B = operation(CONTRACT, "GET /a"), operation(CONTRACT, "GET /b")
@@ -56,3 +56,25 @@ def test_answers_that_always_differ_are_not_news_for_ever() -> None:
 @pytest.mark.parametrize("answer", [None, 7, "text", [[[[[]]]]], {"a": {"b": {"c": {"d": {"e": 1}}}}}])
 def test_any_answer_has_a_shape(answer: Any) -> None:
     assert isinstance(Novelty().news(told(A, 200, answer), None, ()), News)
+
+
+def test_failures_are_told_apart_by_what_they_say_and_other_answers_by_their_status() -> None:
+    assert answer_of(404, "no such thing") == answer_of(404, "gone") == 404
+    assert answer_of(None, None) is None
+    boom, bang = answer_of(500, "500 boom"), answer_of(500, "500 bang \ud800")
+    assert boom is not None
+    assert bang is not None
+    assert boom == answer_of(500, "500 boom") != bang
+    assert max(boom, bang) < 0
+
+
+def test_what_an_earlier_run_knows_comes_back_without_the_words() -> None:
+    before, after = Novelty(), Novelty()
+    worth(before, A, 200)
+    worth(before, B, 500, causes=("boom",), signature="500 boom of a secret")
+    for name, answers in before.statuses().items():
+        for answer in answers:
+            after.known(name, answer)
+    after.known_cause(B.id, "boom")
+    assert after.statuses() == before.statuses() == {A.id: [200], B.id: [answer_of(500, "500 boom of a secret"), 500]}
+    assert worth(after, B, 500, causes=("boom",), signature="500 boom of a secret") < 0.1

@@ -129,6 +129,18 @@ def test_what_is_not_ready_or_waits_comes_later() -> None:
     assert last not in [step.operation for step in steps[:6]]
 
 
+def test_what_never_gets_ready_is_tried_all_the_same_before_long() -> None:
+    made, missing = sequencing(reached=False), ALL[:5]
+    for operation in ALL[5:]:
+        saw(made, Step(operation, None), 201, NEW_STATUS)
+    tried: set[str] = set()
+    for _ in range(4 * len(ALL)):
+        step = made.next(lambda one: one not in missing, lambda _: False)
+        tried |= {step.operation.id} if step.kind is None else set()
+        saw(made, step, 404 if step.kind is None else 500 + len(tried), NEW_FAULT)  # mutations pay, always
+    assert tried >= {one.id for one in missing}
+
+
 def test_credit_alone_makes_no_operation_worth_repeating() -> None:
     made = sequencing()
     made.credit(ALL[0].id, 1_000.0)
@@ -151,3 +163,44 @@ def test_refusals_and_successes_are_remembered() -> None:
     assert (made.worked(one), made.refusals(one)) == (False, 1.0)
     saw(made, Step(one, None), 200)
     assert made.worked(one)
+
+
+TROUBLE, BOOM = -7, -8  # two ways to fail
+
+
+def test_an_operation_that_failed_in_one_way_is_still_asked_for_another() -> None:
+    """What stands before the service chokes on one kind, everywhere; the service itself on another."""
+    reached = 0
+    for seed in range(5):
+        made = sequencing(seed)
+        for operation in ALL:
+            saw(made, Step(operation, "heads-1"), TROUBLE, NEW_FAULT)
+        for operation in ALL[:4]:
+            saw(made, Step(operation, "texts-3"), BOOM, NEW_FAULT)
+        steps = walked(made, 60, {"heads-1": TROUBLE, "texts-3": BOOM})
+        reached += len({step.operation.id for step in steps if step.kind == "texts-3"})
+    assert reached >= 32  # of five times eight
+
+
+def test_where_every_operation_fails_in_words_of_its_own_one_failure_is_enough() -> None:
+    """ "Error in /a" and "Error in /b" say the same: nobody goes on to hear each from all."""
+    again = 0
+    for seed in range(5):
+        made = sequencing(seed)
+        for at, operation in enumerate(ALL):
+            saw(made, Step(operation, "texts-3"), -100 - at, NEW_FAULT)
+        for _ in range(60):
+            step = made.next(lambda _: True, lambda _: False)
+            saw(made, step, -100 - ALL.index(step.operation) if step.kind == "texts-3" else 201)
+            again += step.kind == "texts-3"
+    assert again <= 15  # of 300
+
+
+def test_an_operation_that_says_the_same_to_everything_teaches_nothing_about_kinds() -> None:
+    made = sequencing(reached=False)
+    saw(made, Step(ALL[0], None), 501)
+    for kind in FAMILIES:
+        saw(made, Step(ALL[0], kind), 501)
+    assert made.kinds.kept() == {}
+    saw(made, Step(ALL[0], "texts-1"), 400)
+    assert made.kinds.kept() == {"texts-1": {"400": 1.0}}

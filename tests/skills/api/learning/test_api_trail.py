@@ -6,7 +6,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.skills.api.shop_service import SHOP
-from tests.skills.api.small_service import operation, told
+from tests.skills.api.small_service import contract, does, in_path, operation, told
 
 from whet.skills.api.exchange import Exchange
 from whet.skills.api.learning.trail import MOST_FAILURES, WORKS, Trail
@@ -39,10 +39,23 @@ def test_ways_share_the_steps_they_rest_on() -> None:
     assert len(trail.ways) == len(trail.steps) == 3
 
 
-def test_failures_come_after_what_works_and_deleting_after_everything() -> None:
+def test_deleting_comes_after_what_else_works_and_failures_at_last() -> None:
     failing = told(POST, 500, number=2, body={"name": "\x00"}, media="application/json", mutation="nul")
     trail = blazed((WORKS, (MADE,), ENDED), ("boom", (), failing), (WORKS, (MADE,), READ), (WORKS, (), MADE))
-    assert [way.operation for way in trail.order()] == [POST.id, GET.id, POST.id, DELETE.id]
+    assert [way.operation for way in trail.order()] == [POST.id, GET.id, DELETE.id, POST.id]
+
+
+def test_what_rests_on_others_is_deleted_before_them() -> None:
+    made = contract({f"/{name}": {"post": does("201")} for name in ("racks", "shelves")}
+                    | {f"/{name}/{{id}}": {"delete": does("204", parameters=(in_path("id", "string"),))}
+                       for name in ("racks", "shelves")})  # fmt: skip
+    racks, shelves, no_rack, no_shelf = made.operations
+    rack = told(racks, 201, {"id": "rk123456789"}, number=1)
+    shelf = told(shelves, 201, {"id": "sh123456789"}, number=2, body={"rack": "rk123456789"}, media="application/json")
+    first = told(no_rack, 204, number=3, path={"id": "rk123456789"})
+    second = told(no_shelf, 204, number=4, path={"id": "sh123456789"})
+    trail = blazed((WORKS, (rack,), first), (WORKS, (rack, shelf), second))
+    assert [way.operation for way in trail.order()] == [no_shelf.id, no_rack.id]
 
 
 def test_one_success_of_each_operation_is_wanted_a_plain_one_rather_than_a_mutated() -> None:

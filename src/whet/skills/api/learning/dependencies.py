@@ -86,6 +86,12 @@ class Dependencies:
         self.own.tell(_own(edge), success, weight)
         self.shared.tell(_shared(edge), success, weight)
 
+    def doubt(self, edge: Edge, weight: float) -> None:
+        """It serves others, but this operation may go by another field of the same things: a name, not an id."""
+        tried, worked = self._counted.get(_own(edge), (0, 0))
+        self._counted[_own(edge)] = (tried + 1, worked)
+        self.own.tell(_own(edge), 0.0, weight)
+
     def edges(self) -> Iterator[tuple[Edge, float, int, int]]:
         """Every edge that was tried in this run: (edge, belief, times tried, times it worked).
 

@@ -57,7 +57,7 @@ class Drafting:
 
     def full(self, operation: Operation) -> Made:
         """With every optional value: where a mutation may find its place."""
-        return self._made(operation, self._body(operation, reached=True), None, reached=True, everything=True)
+        return self._made(operation, self._likeliest_body(operation), None, reached=True, everything=True)
 
     def with_parameters(self, base: Made) -> Made:
         """The same request, with every optional parameter."""
@@ -121,7 +121,7 @@ class Drafting:
                 return True
             return not plain and self._sources.include(slot, reached, refusals)
 
-        draft, sources = self._values.draft_for(operation, body, include)
+        draft, sources = self._values.draft_for(operation, body, include, full=everything)
         draft = self._heeded(draft, body, self._recall)
         taken = {place: one for place, one in self._recall.taken.items() if sources.get(place) is Source.OBSERVED}
         return Made(draft, sources, taken)
@@ -149,9 +149,12 @@ class Drafting:
 
     def _body(self, operation: Operation, reached: bool) -> Body | None:
         """One of the ways to write the body, by what was accepted; an optional one is left out now and then."""
-        if not operation.bodies:
-            return None
         if not any(body.required for body in operation.bodies) and self._rng.random() < (0.3 if reached else 0.15):
+            return None
+        return self._likeliest_body(operation)
+
+    def _likeliest_body(self, operation: Operation) -> Body | None:
+        if not operation.bodies:
             return None
         return max(operation.bodies, key=lambda body: self._bodies.draw((operation.id, body.media), _body_prior(body)))
 

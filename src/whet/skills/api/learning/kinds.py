@@ -13,12 +13,13 @@ MOST_STATUSES = 40
 _FAMILY_TRIES = 3.0  # a family, and all other methods, count for so many tries of a kind
 _UNTRIED = 0.33  # of that, while nobody has tried the kind itself: it may be another than its family
 _OTHER_METHODS_TRIES = 4.0
-_EVERY_STATUS = 0.05  # of a try: anything may be answered
+_EVERY_STATUS = 0.05  # of a try: anything may be answered; one failure or another counts for one status
 _DRAWN_FOR = 8  # turns: draws are dear, and beliefs change little between two turns
-_KEPT_TRIES = 4.0
-_NEW_CAUSE = (1.0, 3.0)  # chance that one more failure of an operation that failed before has another cause
+_KEPT_TRIES = 10.0  # of those in earlier runs: services change
 _STATUS_WORTH, _FAULT_WORTH = 0.7, 1.0
-_FAILURE = 500
+FAILURE = 500  # some failure; one that several operations showed is told apart, by a number below zero
+_MOST_FAILURES = 20  # told apart
+_NEW_CAUSE = (1.0, 3.0)  # chance that one more failure of an operation that failed before has another cause
 
 
 class Kinds:
@@ -35,23 +36,29 @@ class Kinds:
         self._statuses: dict[int | None, int] = {}
         self._worth = np.zeros(MOST_STATUSES)
         self.counts = np.zeros((len(methods), len(self.names), MOST_STATUSES))
-        self._causes = list(_NEW_CAUSE)
         self._drawn: np.ndarray | None = None
         self._turns = 0
         self._news, self._for_seen = np.zeros((0, 0)), -1
-        self.column(_FAILURE)  # hoped for before it was ever seen: else nothing would be tried where all is well
+        self._causes = list(_NEW_CAUSE)
+        self.column(FAILURE)  # hoped for before it was ever seen: else nothing would be tried where all is well
 
-    def column(self, status: int | None) -> int:
-        """A place for each status; past a bound, all that follow share the last."""
-        if status not in self._statuses:
-            self._statuses[status] = min(len(self._statuses), MOST_STATUSES - 1)
-            fails = status is None or status >= 500
-            self._worth[self._statuses[status]] = _FAULT_WORTH if fails else _STATUS_WORTH
-        return self._statuses[status]
+    def column(self, answer: int | None) -> int:
+        """A place for each answer; past a bound, all that follow share the last."""
+        if answer not in self._statuses:
+            self._statuses[answer] = min(len(self._statuses), MOST_STATUSES - 1)
+            fails = answer is None or answer < 0 or answer >= FAILURE
+            self._worth[self._statuses[answer]] = _FAULT_WORTH if fails else _STATUS_WORTH
+        return self._statuses[answer]
 
-    def tell(self, method: int, kind: int, status: int | None, seen_before: bool, new_cause: bool) -> None:
-        self.counts[method, kind, self.column(status)] += 1
-        if seen_before and (status is None or status >= 500):
+    def tells_apart(self, answer: int) -> bool:
+        return answer in self._statuses
+
+    def can_tell_apart(self) -> bool:
+        return sum(answer is not None and answer < 0 for answer in self._statuses) < _MOST_FAILURES
+
+    def tell(self, method: int, kind: int, column: int, seen_before: bool, new_cause: bool) -> None:
+        self.counts[method, kind, column] += 1
+        if seen_before and column == self._statuses[FAILURE]:
             self._causes[0 if new_cause else 1] += 1
 
     def expected(self, method: np.ndarray, unseen: np.ndarray, seen: int) -> np.ndarray:
@@ -68,10 +75,11 @@ class Kinds:
         return self._news
 
     def _expected(self, method: np.ndarray, unseen: np.ndarray) -> np.ndarray:
-        again = self._causes[0] / sum(self._causes)
         used = len(self._statuses)
-        worth, unseen = self._worth[:used], unseen[:, :used]
-        value = worth * np.where(worth == _FAULT_WORTH, np.maximum(unseen, again), unseen)
+        unseen = unseen[:, :used].copy()
+        some = self._statuses[FAILURE]
+        unseen[:, some] = np.maximum(unseen[:, some], self._causes[0] / sum(self._causes))
+        value = self._worth[:used] * unseen
         news = np.empty((len(method), len(self.names)))
         for number, chances in enumerate(self._drawn if self._drawn is not None else ()):
             rows = method == number
@@ -105,7 +113,9 @@ class Kinds:
         untried = total.sum(axis=-1, keepdims=True) == 0
         families = _scaled(self._member @ total, _FAMILY_TRIES)[self._family] * np.where(untried, _UNTRIED, 1.0)
         others = _scaled(total - counts, _OTHER_METHODS_TRIES)
-        prior = _EVERY_STATUS * (self._worth[: counts.shape[-1]] > 0)
+        worth = self._worth[: counts.shape[-1]]
+        fails = worth == _FAULT_WORTH
+        prior = _EVERY_STATUS * np.where(fails, 1.0 / fails.sum(), worth > 0)
         drawn = self._rng.standard_gamma(counts + others + families + prior + 1e-6)
         return np.asarray(drawn / np.maximum(drawn.sum(axis=-1, keepdims=True), 1e-12))
 

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 from whet.skills.api.exchange import Exchange
 from whet.skills.api.learning.blame import blamed
-from whet.skills.api.learning.dependencies import Dependencies
+from whet.skills.api.learning.dependencies import Dependencies, Edge
 from whet.skills.api.learning.drafting import Drafting, Made
 from whet.skills.api.learning.entities import Entities
 from whet.skills.api.learning.mutating import Mutating
 from whet.skills.api.learning.novelty import News
+from whet.skills.api.learning.paths import prefixes
 from whet.skills.api.learning.readiness import Readiness
 from whet.skills.api.learning.recall import Taken
 from whet.skills.api.learning.sequencing import Sequencing, Step
@@ -35,8 +36,8 @@ class Lessons:
 
     def learn(self, step: Step, place: Place, made: Made, exchange: Exchange, news: News) -> None:
         """`place` is what a mutation changed."""
-        self.sequencing.tell(step, exchange.response.status, news, self._patience(step, exchange))
-        self.sequencing.saw(step.operation.id, exchange.response.status)
+        self.sequencing.tell(step, news.answer, news, self._patience(step, exchange))
+        self.sequencing.saw(step.operation.id, news.answer)
         for taken in made.taken.values():
             self.sequencing.credit(taken.entity.made_by, _BACK * news.worth / len(made.taken))
         if step.kind is None:
@@ -73,7 +74,16 @@ class Lessons:
         if exchange.ok:
             self.entities.found(taken.entity)
         elif exchange.response.status in _GONE and (taken.edge is None or self.dependencies.trusted(taken.edge)):
-            self.entities.not_found(taken.entity)
-            return  # the way was right before: it is the thing that is gone
+            if self.sequencing.worked(exchange.operation):  # the way was right before: it is the thing that is gone
+                self.entities.not_found(taken.entity)
+            elif guilt and taken.edge is not None and _names_what_is_asked_for(taken.edge):
+                self.dependencies.doubt(taken.edge, guilt)
+            return
         if guilt and taken.edge is not None:
             self.dependencies.tell(taken.edge, float(exchange.ok), guilt)
+
+
+def _names_what_is_asked_for(edge: Edge) -> bool:
+    """The last value of a path: those above it lead there, and others may have gone through them."""
+    named = prefixes(edge.slot.operation.partition(" ")[2])
+    return edge.slot.where == "path" and bool(named) and named[-1][1] == edge.slot.name

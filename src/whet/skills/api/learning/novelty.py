@@ -1,6 +1,7 @@
 """What is new in an answer, and what that is worth. The same crash is paid once."""
 
 import json
+import zlib
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -11,6 +12,7 @@ from whet.skills.api.exchange import Exchange
 _FAULT, _STATUS, _SHAPE, _ERROR = 1.0, 0.7, 0.05, 0.05
 _MOST_SHAPES = 6  # per operation and status; answers that always differ in form are not news
 _DEEPEST = 3
+_FAILURES = 500  # and above
 T = TypeVar("T")
 
 
@@ -20,6 +22,7 @@ class News:
     status: bool
     shape: bool
     error: bool
+    answer: int | None = None  # by which answers are told apart: see `answer_of`
 
     @property
     def worth(self) -> float:
@@ -36,6 +39,7 @@ class Novelty:
     def __init__(self) -> None:
         self._pairs: set[tuple[str, int | None]] = set()
         self._causes: set[tuple[str, str]] = set()
+        self._failures: set[tuple[str, int | None]] = set()
         self._shapes: dict[tuple[str, int | None], set[int]] = {}
         self._errors: dict[tuple[str, int | None], set[str]] = {}
 
@@ -45,25 +49,39 @@ class Novelty:
         fault = self._new_causes(exchange.operation.id, causes)
         status = key not in self._pairs and key[1] is not None
         self._pairs.add(key)
+        answer = answer_of(exchange.response.status, signature)
+        self._failures |= {(exchange.operation.id, answer)} if answer is not None and answer < 0 else set()
         shape = exchange.ok and _added(self._shapes.setdefault(key, set()), _shape(exchange.response.body))
         error = signature is not None and _added(self._errors.setdefault(key, set()), signature)
-        return News(fault, status, shape, error)
+        return News(fault, status, shape, error, answer)
 
     def statuses(self) -> dict[str, list[int]]:
-        """What each operation answered, in this run and before: for the next run."""
+        """What each operation answered and how it failed, in this run and before: for the next run."""
         found: dict[str, list[int]] = {}
-        for operation, status in sorted((one, status) for one, status in self._pairs if status is not None):
+        answered = self._pairs | self._failures
+        for operation, status in sorted((one, status) for one, status in answered if status is not None):
             found.setdefault(operation, []).append(status)
         return found
 
-    def known(self, operation: str, status: int) -> None:
+    def known(self, operation: str, answer: int) -> None:
         """An earlier run saw it: no news."""
-        self._pairs.add((operation, status))
+        (self._pairs if answer > 0 else self._failures).add((operation, answer))
+
+    def known_cause(self, operation: str, cause: str) -> None:
+        self._causes.add((operation, cause))
 
     def _new_causes(self, operation: str, causes: tuple[str, ...]) -> bool:
         new = {(operation, cause) for cause in causes} - self._causes
         self._causes |= new
         return bool(new)
+
+
+def answer_of(status: int | None, signature: str | None) -> int | None:
+    """The status; but failures are told apart by what they say: a number below zero, which can be kept where words
+    might give something away. One service fails in many ways, and so does what stands before it."""
+    if status is None or status < _FAILURES or signature is None:
+        return status
+    return -1 - zlib.crc32(signature.encode("utf-8", "surrogatepass"))
 
 
 def _added(seen: set[T], one: T) -> bool:

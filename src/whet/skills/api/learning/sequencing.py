@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from whet.skills.api.contract.model import Operation
-from whet.skills.api.learning.kinds import MOST_STATUSES, Kinds
+from whet.skills.api.learning.kinds import FAILURE, MOST_STATUSES, Kinds
 from whet.skills.api.learning.novelty import News
 
 _REACH_PRIOR = (2.0, 0.7)  # an operation nobody has reached yet: most can be, if what they need is there
@@ -25,7 +25,7 @@ _MISS = 0.25  # a mutation that brought nothing speaks more against its kind tha
 _TRIED_AGAIN = 0.5  # of its worth, each time the same kind was tried on the same operation
 _MOST_KEPT_TRIES = 3  # of those in earlier runs: nothing is given up for good
 _WAITING = 0.02
-_NEVER_TRIED = 0.6
+_NEVER_TRIED = 0.6  # at first; more the longer it waits, so that a short run leaves nothing out
 _NOT_READY = 0.12  # a request whose parent does not exist mostly tells what a wrong id tells
 _UNREACHED_TRIES = 3  # before mutating what never worked: half-good requests still find parsers that crash
 _UNREACHED_WORTH = 0.5
@@ -60,11 +60,14 @@ class Sequencing:
         self._weight = np.ones((count, len(self.kinds.names)))  # 0 where a kind has no place
         self._tried = np.zeros_like(self._weight, dtype=int)
         self._unseen, self._seen = np.ones((count, MOST_STATUSES)), 0
+        self._turns = 0
+        self._failed_first: dict[int, int] = {}  # by way to fail: the operation that showed it first
 
     def next(self, ready: Asked, waits: Asked) -> Step:
         """`ready`: what it needs is known to exist; `waits`: better after others (it deletes what they need)."""
         if not self._learn:
             return self._any()
+        self._turns += 1
         valid, worth = self._best_valid(ready, waits)
         mutated, kinds = self._mutated_worth()
         best = int(np.argmax(mutated))
@@ -72,19 +75,34 @@ class Sequencing:
             return Step(self.operations[valid], None)
         return Step(self.operations[best], self.kinds.names[int(kinds[best])])
 
-    def saw(self, operation_id: str, status: int | None) -> None:
+    def saw(self, operation_id: str, answer: int | None) -> None:
         """This operation gave this answer, whatever asked for it."""
         if operation_id in self._place:
-            at, column = self._place[operation_id], self.kinds.column(status)
+            at = self._place[operation_id]
+            column = self._column(at, answer)
             self._seen += int(self._unseen[at, column])
             self._unseen[at, column] = 0.0
 
-    def tell(self, step: Step, status: int | None, news: News, patience: float = 1.0) -> None:
+    def _column(self, at: int, answer: int | None) -> int:
+        """A way to fail that a second operation shows has a place of its own. Until then it is some failure: what
+        only one says may be about itself."""
+        if answer is None or answer >= 0 or self.kinds.tells_apart(answer):
+            return self.kinds.column(answer)
+        first = self._failed_first.setdefault(answer, at)
+        if first == at or not self.kinds.can_tell_apart():
+            return self.kinds.column(FAILURE)
+        column = self.kinds.column(answer)
+        self._unseen[first, column] = 0.0
+        return column
+
+    def tell(self, step: Step, answer: int | None, news: News, patience: float = 1.0) -> None:
         """What came of a step; before `saw` of the same answer. With patience, a refusal counts for less."""
-        at, worth, ok = self._place[step.operation.id], news.worth, status is not None and 200 <= status < 300
+        at, worth, ok = self._place[step.operation.id], news.worth, answer is not None and 200 <= answer < 300
         if step.kind is not None:
-            before = not self._unseen[at, self.kinds.column(status)]
-            self.kinds.tell(int(self._method[at]), self.kinds.place[step.kind], status, before, news.fault)
+            column = self._column(at, answer)
+            before = not self._unseen[at, column]
+            if self.reached[at] or not before:  # else it says this to everything
+                self.kinds.tell(int(self._method[at]), self.kinds.place[step.kind], column, before, news.fault)
             self._tell_mutated(at, self.kinds.place[step.kind], worth)
             return
         if self.reached[at]:  # that it was reached at all is no promise of more
@@ -162,7 +180,8 @@ class Sequencing:
         if self._ready[at]:
             return share
         never = not self.reached[at] and not self.refused[at]  # whatever it answers is news
-        return share * (_NEVER_TRIED if never else _NOT_READY)
+        waited = 1.0 + self._turns / (2 * len(self.operations))
+        return share * (_NEVER_TRIED * waited if never else _NOT_READY)
 
     def _valid_worth(self) -> np.ndarray:
         before = np.where(self._known, _KNOWN_PRIOR[0], _REACH_PRIOR[0])

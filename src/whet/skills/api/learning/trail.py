@@ -106,9 +106,21 @@ class Trail:
         self.ways[way.operation, way.sign] = replace(way, missed=0)
 
     def order(self) -> list[Way]:
-        """What works, then failures, then what deletes, the deepest first; of each the most certain first, in the order
-        they were found."""
-        return sorted(self.ways.values(), key=lambda way: (*_place(way), way.missed, way.at, way.sign))
+        """What works, what deletes, then failures; of each the most certain first, in the order they were found. But
+        what rests on most is deleted first: with what it rests on it would be gone too."""
+        return sorted(self.ways.values(), key=lambda way: (*self._place(way), way.missed, way.at, way.sign))
+
+    def _place(self, way: Way) -> tuple[int, int, int]:
+        method, _, path = way.operation.partition(" ")
+        if way.sign != WORKS:
+            return 2, 0, 0
+        return (1, -self._height(way.step), -path.count("/")) if method == "DELETE" else (0, 0, 0)
+
+    def _height(self, key: str) -> int:
+        """How many steps it rests on, one on the other."""
+        step = self.steps.get(key)
+        below = (*(one.source for one in step.given), *step.after) if step is not None else ()
+        return 1 + max(map(self._height, dict.fromkeys(below)), default=0)
 
     def walked(self) -> dict[str, TrailStep]:
         """The steps that a way still rests on."""
@@ -120,13 +132,6 @@ class Trail:
                 step = wanted[key] = self.steps[key]
                 waiting += [*(one.source for one in step.given), *step.after]
         return wanted
-
-
-def _place(way: Way) -> tuple[int, int]:
-    method, _, path = way.operation.partition(" ")
-    if way.sign != WORKS:
-        return 1, 0
-    return (2, -path.count("/")) if method == "DELETE" else (0, 0)
 
 
 def _steps(steps: Sequence[Exchange], sources: Mapping[str, Source]) -> dict[str, TrailStep] | None:

@@ -26,13 +26,14 @@ class Values:
         self._spots = Spots(schemas)
 
     def draft_for(
-        self, operation: Operation, body: Body | None = None, include: Include = 0.5
+        self, operation: Operation, body: Body | None = None, include: Include = 0.5, full: bool = False
     ) -> tuple[Draft, dict[str, Source]]:
         """`include` says which optional parameters and properties are given: each slot asked, or a probability.
+        A `full` draft has no null and nothing empty where the contract allows something else.
 
         Where a schema could not be met the draft says so in `broken`.
         """
-        making = Making(self._spots, self._rng, self._choose, self._observed, operation.id, include)
+        making = Making(self._spots, self._rng, self._choose, self._observed, operation.id, include, full)
         given: dict[Where, dict[str, Any]] = {"path": {}, "query": {}, "header": {}, "cookie": {}}
         unmet: list[str] = []
         for parameter in operation.parameters:

@@ -29,10 +29,12 @@ class Making:
         observed: Observed | None,
         operation: str,
         include: Include,
+        full: bool = False,
     ) -> None:
+        """`full`: with something in every place, where null or nothing would do."""
         self._spots, self._rng = spots, rng
         self._choose, self._observed = choose, observed
-        self._operation, self._include = operation, include
+        self._operation, self._include, self._full = operation, include, full
         self.sources: dict[str, Source] = {}
         self._made = 0
 
@@ -50,7 +52,7 @@ class Making:
         seen = self._seen(spot)
         source = self._source(spot, seen)
         made = seen if source is Source.OBSERVED else self._by(source, spot, depth)
-        if made is NOTHING and source is not Source.CONSTRAINED:
+        if (made is NOTHING or (self._full and _is_hollow(made))) and source is not Source.CONSTRAINED:
             source = Source.CONSTRAINED
             made = self._by(source, spot, depth)
         if made is NOTHING and spot.examples:
@@ -114,7 +116,8 @@ class Making:
         if len(spot.offer.options) == 1:
             return spot.offer.options[0]
         scalars = [one for one in spot.offer.options if one[1] not in CONTAINERS] if self._ends(depth) else []
-        return self._rng.choice(scalars) if scalars else self._rng.choices(spot.offer.options, spot.offer.weights)[0]
+        some = scalars or ([one for one in spot.offer.options if one[1] != "null"] if self._full else [])
+        return self._rng.choice(some) if some else self._rng.choices(spot.offer.options, spot.offer.weights)[0]
 
     def _object(self, spot: Spot, flat: Flat, depth: int) -> Json | Absent:
         if depth >= _DEEPEST:
@@ -160,3 +163,8 @@ class Making:
             if value is not NOTHING and (not flat.get("uniqueItems") or distinct(made, value)):
                 made.append(value)
         return made if len(made) >= flat.get("minItems", 0) else NOTHING
+
+
+def _is_hollow(made: Json | Absent) -> bool:
+    """Nothing in it that could be changed."""
+    return made is None or made in ([], {})
