@@ -25,6 +25,9 @@ _LIKELIEST = {LIKELIEST: 0.0, "likeliest^.03": 0.03, "likeliest^.3": 0.3, "likel
 _LIKELIEST_HALF = {"likeliest half^.03": 0.03, "likeliest half^.3": 0.3, "likeliest half^1": 1.0}
 _PER_SECOND = "failures per second"
 _THAT_FIT, _FIT_POWER = "likeliest that fit", 0.3
+# Who orders while selections leave tests out. Rules of thumb never look again at what passed; where a second counts by
+# a power alone, a long test that fails may never run.
+_LOOK_AGAIN = (LIKELIEST, _THAT_FIT)
 _LEARNED = {Goal.WHOLE_RUN: (*_LIKELIEST_HALF, _PER_SECOND), Goal.BUDGET: (*_LIKELIEST, _THAT_FIT)}
 HEURISTICS = ("recently failed", "decayed failures", "decayed failures per second", "failure rate", "co-failures")
 NEAR = ("near the change",)
@@ -124,6 +127,8 @@ def expected_seconds(columns: Columns, at: Places) -> Column:
 
 
 def awake(goal: Goal, seen: View) -> dict[str, bool]:
+    if goal is Goal.BUDGET and seen.selecting:
+        return {name: name in _LOOK_AGAIN for name in priors(goal)}
     return {name: name not in NEAR or seen.nearness is not None for name in priors(goal)}
 
 

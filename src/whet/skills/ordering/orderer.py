@@ -2,7 +2,7 @@
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -42,10 +42,7 @@ class Orderer(Learned):
         return self.hedges[goal].weights()
 
     def expert(self, goal: Goal, seen: experts.View) -> str:
-        """The one that orders this run. Where selections leave tests out, what ran cannot tell within which budget who
-        would have been better: then the likeliest come first, whatever they cost."""
-        if goal is Goal.BUDGET and seen.selecting:
-            return experts.LIKELIEST
+        """The one that orders this run."""
         trusted = self.hedges[goal].weights(experts.awake(goal, seen))
         draw = random.Random(self.sheets)  # noqa: S311 - not for secrets
         return draw.choices(list(trusted), list(trusted.values()))[0]
@@ -141,8 +138,14 @@ class Orderer(Learned):
         ran, at, failed, seconds = ran[order], at[order], failed[order], seconds[order]
         tests = [sheet.tests[i] for i in ran]
         if failed.any():
-            if sheet.complete:  # what a selection left out might have failed sooner: it judges nobody
-                self._judge(self._view(tests, at, _nearness(sheet, ran)), at, failed, seconds)
+            seen = self._view(tests, at, _nearness(sheet, ran))
+            if sheet.complete:
+                self._measure(seen, at, failed)
+                self._judge(tuple(Goal), seen, failed, seconds)
+            elif LEFT_OUT in sheet.outcomes:
+                # Who would have found what was left out is not known. Who would have found most in half of what ran is,
+                # and tells how much an expected second should count here.
+                self._judge((Goal.BUDGET,), seen, failed, seconds)
             self.hazard.learn(self.columns, at, failed)
         elif sheet.complete and len(tests) >= FEWEST_TESTS:
             self.promise.passed()
@@ -151,18 +154,21 @@ class Orderer(Learned):
         self.columns.time(at, failed, seconds)
         self.company.learn(sorted({test for test, bad in zip(tests, failed.tolist(), strict=True) if bad}))
 
-    def _judge(self, seen: experts.View, at: Places, failed: Flags, seconds: Column) -> None:
-        """What each expert's order would have been worth, had it ordered this run."""
+    def _measure(self, seen: experts.View, at: Places, failed: Flags) -> None:
+        """How deep in our order the first failure lay."""
         if len(at) >= FEWEST_TESTS:
             first = _order(experts.score(self.expert(Goal.BUDGET, seen), seen))
             again = bool((self.columns.streak[at[failed]] > 0).any())
             self.promise.failed(metrics.failure_rank_share(failed[first]), again)
-        if len(at) == 1 or failed.all():
+
+    def _judge(self, goals: Iterable[Goal], seen: experts.View, failed: Flags, seconds: Column) -> None:
+        """What each expert's order would have been worth, had it ordered this run."""
+        if len(failed) == 1 or failed.all():
             return
         real = np.where(np.isnan(seconds), seen.seconds, seconds)
-        for goal, hedge in self.hedges.items():
+        for goal in goals:
             orders = {name: _order(experts.score(name, seen)) for name, on in experts.awake(goal, seen).items() if on}
-            hedge.learn({name: _LOSS[goal](real[order], failed[order]) for name, order in orders.items()})
+            self.hedges[goal].learn({name: _LOSS[goal](real[order], failed[order]) for name, order in orders.items()})
 
     def _count_flakes(self, code_version: str | None, tests: Sequence[str], at: Places, failed: Flags) -> None:
         """A failure on code on which the test passed right before, or the other way round."""
