@@ -40,6 +40,15 @@ def test_an_agent_of_ones_own_learns(tmp_path: Path) -> None:
         assert store.memories.count(Wanted(project="own")) == 40
 
 
+def test_a_task_that_ends_keeps_the_bound(tmp_path: Path) -> None:
+    few = Settings.model_validate({"memory": {"embedding": "hashed", "recall": 8, "keep": 10}})
+    with open_store(f"sqlite:///{tmp_path}/work.db") as store:
+        with whet.Task(Street(), store, settings=few) as task:
+            for _ in range(15):
+                whet.execute_with_learning(task, Stroller())
+        assert 0 < store.memories.count(Wanted(project="own")) <= 10
+
+
 def test_on_a_project_one_agent_makes_one_turn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
     project = SmallProject(tmp_path, {"test_suite.py": "def test_a(): assert False\n"})
@@ -50,6 +59,8 @@ def test_on_a_project_one_agent_makes_one_turn(tmp_path: Path, monkeypatch: pyte
         assert [e.key for e in store.experiences.recent()] == [experience.key]
         counts = [store.memories.count(Wanted(project=project.root.name, topics=(topic,))) for topic in TOPICS]
         assert min(counts) >= 1
+        (failure,) = store.memories.newest(Wanted(project=project.root.name, topics=("failure",)), 9)
+        assert "def test_a(): assert False" in failure.text  # what pytest printed, not the message alone
 
 
 def test_a_hundred_and_twenty_eight_at_once_lose_nothing(store_url: str) -> None:
@@ -69,5 +80,5 @@ def test_a_hundred_and_twenty_eight_at_once_lose_nothing(store_url: str) -> None
         rows = store.tables.rows(Scope.INDIVIDUAL, "stroller")
         assert sum(entry.visits for cell, entry in rows.items() if cell.state_key == lived[0].state_key) == wanted
         assert store.decisions.count("stroller") == wanted
-        assert store.memories.count(Wanted(project="own")) == wanted
+        assert store.memories.count(Wanted(project="own", topics=("experience",))) == wanted
         assert store.audit.verify().problem is None

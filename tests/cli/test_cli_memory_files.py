@@ -1,6 +1,7 @@
 """whet memory export and import: the same comes back, once, masked, and never across projects unsaid."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -93,7 +94,8 @@ def test_a_hidden_secret_is_masked_on_the_way_in(shop: Path, tmp_path: Path) -> 
     file = tmp_path / "edited.jsonl"
     asked("export", file, "-C", shop)
     lines = [json.loads(line) for line in file.read_text().splitlines()]
-    lines[1].update(text=f"token={SECRET}", cue=SECRET, subjects=[f"test:{SECRET}"], about={"x": SECRET}, source="new")
+    lines[1].update(text=f"token={SECRET}", cue=SECRET, subjects=[f"test:{SECRET}"], about={"x": SECRET, SECRET: 1})
+    lines[1].update(source=f"new {SECRET}", agent=f"asked {SECRET}")
     file.write_text("\n".join(json.dumps(line) for line in lines))
     assert answered("import", file, "-C", shop)["new"] == 1
     assert SECRET not in json.dumps(everything(shop))
@@ -108,6 +110,9 @@ def test_a_hidden_secret_is_masked_on_the_way_in(shop: Path, tmp_path: Path) -> 
         (lambda line: line.replace('"shop"', '"bank"'), "it is of another project, 'bank'"),
         (lambda _: "[1, 2]", "the whole line: Input should be an object"),
         (lambda line: line.replace('"support": 1', '"support": -1'), "support: Input should be greater than"),
+        (lambda line: line.replace('"support": 1', f'"support": {2**63}'), "counted more often than can be stored"),
+        (lambda line: re.sub(r'"at": "[^"]*"', '"at": "2026-01-01T00:00:00"', line), "its time has no time zone"),
+        (lambda line: line.replace('"text": "', '"text": "' + "x" * 1_000_000), "longer than 1,000,000 characters"),
         (lambda _: '{"a":' * 5000, "Invalid JSON"),
     ],
 )

@@ -186,6 +186,14 @@ def test_a_finding_says_what_it_resembles(store: SqlStore) -> None:
     assert noted[0].fingerprint() == found.fingerprint()
 
 
+def test_a_finding_whose_test_is_masked_is_known_again(store: SqlStore) -> None:
+    street, test = Street(), "tests/test_mail.py::test_to[bob@corp.example]"
+    street.findings = (Finding(kind="failing-test", title="t fails", severity="high", evidence="boom", test=test),)
+    _first, second = lived(store, HASHED, street), lived(store, HASHED, street)
+    (seen,) = second.outcome["findings"][0]["memories"]  # type: ignore[index]
+    assert seen["why"].startswith("about the same test")
+
+
 def test_documents_from_before_there_was_memory_are_read() -> None:
     decision = Decision(
         run_id="r",

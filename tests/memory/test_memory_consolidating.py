@@ -133,6 +133,28 @@ def test_nothing_pinned_is_forgotten_even_when_it_was_pinned_a_moment_ago(embedd
     assert {each.id for each in embedded.memories.newest(Wanted(project=PROJECT), 100)} == {c.id for c in chosen}
 
 
+def test_a_fact_that_is_pinned_while_it_is_judged_stays(embedded: SqlStore) -> None:
+    lived(embedded, planted())
+    consolidate(embedded.memories, HashedEmbedder(), PROJECT)
+    (fact,) = facts(embedded)
+    lived(embedded, [run(600 + n, [], ["src/prices.py"]) for n in range(8)])
+
+    class PinnedMeanwhile:
+        """Somebody pins it as soon as it was read."""
+
+        def newest(self, wanted: Wanted, limit: int, offset: int = 0) -> list[Memory]:
+            found = embedded.memories.newest(wanted, limit, offset)
+            embedded.memories.pin(fact.id, True)
+            return [each.model_copy(update={"pinned": False}) for each in found]
+
+        def __getattr__(self, name: str) -> object:
+            return getattr(embedded.memories, name)
+
+    done = consolidate(PinnedMeanwhile(), HashedEmbedder(), PROJECT)  # type: ignore[arg-type]
+    assert done.let_go == ()
+    assert [each.id for each in facts(embedded)] == [fact.id]
+
+
 def test_judging_is_a_function_of_the_episodes() -> None:
     episodes = planted()
     made = judged(PROJECT, episodes, {}).made

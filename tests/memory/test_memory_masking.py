@@ -49,6 +49,11 @@ FORMS: dict[str, st.SearchStrategy[str]] = {
     "anthropic": letters(URL_SAFE, 60, 90).map("sk-ant-api03-".__add__),
     "google": letters(URL_SAFE, 35).map("AIza".__add__),
     "npm": letters(WORD, 36).map("npm_".__add__),
+    "docker": letters(WORD, 27).map("dckr_pat_".__add__),
+    "figma": letters(WORD, 40).map("figd_".__add__),
+    "pulumi": letters("0123456789abcdef", 40).map("pul-".__add__),
+    "telegram": letters(WORD, 33).map("bot123456789:AA".__add__),
+    "terraform": letters(WORD, 60).map("abcdefghij1234.atlasv1.".__add__),
     "jwt": JWT,
     "e-mail": st.tuples(letters(WORD + "._+", 3, 12), letters(string.ascii_lowercase, 4, 12)).map(
         lambda two: f"{two[0]}@{two[1]}.com"
@@ -80,6 +85,7 @@ LABELS: tuple[str, ...] = (
     "SECRET_KEY",
     "api_key",
 )
+LABELS += ("Passwort", "mot_de_passe")
 LABELS += ("apiKey", "X-Api-Key", "access_token", "refreshToken", "AWS_SECRET_ACCESS_KEY", "passphrase", "sessionid")
 UNQUOTED: list[Callable[[str, str], str]] = [
     lambda label, secret: f"{label.upper().replace('-', '_')}={secret}\nLANG=C\n",
@@ -193,6 +199,7 @@ def test_private_keys_whole_cut_and_in_one_line(kind: str, lines: int) -> None:
 @pytest.mark.parametrize(
     "number",
     [
+        *("2223003122003222", "2720 9900 0000 0007", "DE89-3704-0044-0532-0130-00"),
         *("4111111111111111", "4111 1111 1111 1111", "5500-0000-0000-0004", "378282246310005", "3782 822463 10005"),
         *("DE89370400440532013000", "DE89 3704 0044 0532 0130 00", "GB29 NWBK 6016 1331 9268 19", "NO93 8601 1117 947"),
         *("+49 30 1234567", "+1 (212) 555-0123", "+44 20 7946 0958", "(212) 555-0123"),
@@ -248,6 +255,10 @@ test_getUserByIdReturns404WhenTheUserIsMissing_and_two_more_things
 Basic authentication is required; Bearer token missing; basic configuration
 '-----BEGIN PRIVATE KEY-----' was expected, got b''
 PWD=/home/user OLDPWD=/tmp PASSED FAILED test_password_reset: PASSED
+# tests 15, pass: 12, fail: 3
+pytest tests/mysql -p no:cacheprovider; docker run -p 8080:80 mysql; mysql -p -h db
+SORT_KEY=name CACHE_KEY=users E    +  where 'abcd' = User(id=1).name
+AB12-CDEF-0123 DE89ABCD-0044-4532-8130-00426614AB17 secret_santa_list pul-01234
 """
 
 
@@ -284,6 +295,11 @@ HOSTILE = (
     *("+1 ", "curl -u ", "auth=(", "Authorization: ", "Cookie:", "bearer ", "?token=", "sk-", "ghp_", "%40", "A1b"),
     *(
         "SG.aaaaaaaa",
+        "where 'aaaa' = .",
+        "mysql ",
+        "login a ",
+        "A_KEY=",
+        "AB12-CDEF-",
         "('password', ",
         "é",
         "tel:",
@@ -319,6 +335,25 @@ def _seconds(text: str) -> float:
 @pytest.mark.parametrize("text", ["", "\0", "\ud800 password=x1234567 \udfff", "password=\0\0x1\0", "\x1b[0m"])
 def test_any_text_is_masked(text: str) -> None:
     assert "x1" not in masked(text)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("mysql -uroot -phunter2 shop", "['mysqldump', '-u', 'root', '-phunter2']", "sshpass -p hunter2 ssh x"),
+        *("docker login -u bob -p hunter2 registry", "redis-cli -h db -a hunter2 ping"),
+        *("machine example.com login bob password hunter2", "STRIPE_KEY=hunter2 ./run", "MAPS_KEY='hunter2'"),
+        "E   assert not 'hunter2'\nE    +  where 'hunter2' = User(name='bob').password",
+        *("hunter2%40example.com", r'{"to": "hunter2\u0040example.com"}', "<b>hunter2&#64;example.com</b>"),
+    ],
+)
+def test_a_secret_known_by_where_it_stands(line: str) -> None:
+    assert "hunter2" not in masked(line)
+    assert masked(masked(line)) == masked(line)
+
+
+def test_a_number_that_does_not_end_its_line_is_masked_too() -> None:
+    assert masked("pin=4711 was refused") == "pin=[token] was refused"
 
 
 def test_a_command_line_is_masked_as_people_write_it() -> None:

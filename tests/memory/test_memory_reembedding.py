@@ -4,6 +4,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from threading import Event
 
@@ -16,7 +17,9 @@ from whet.core.memories import Embedding, Memories, Wanted
 from whet.core.ports import Store
 from whet.memory import reembedding
 from whet.memory.embedding import HashedEmbedder
+from whet.memory.failures_triage import Triage
 from whet.memory.reembedding import BATCH, BELIEVED_SECONDS, KEPT_SECONDS, Models, Reembedding
+from whet.memory.remembering_failures import failure_memory
 from whet.memory.retrieval import Retrieval
 from whet.store import open_store
 
@@ -102,6 +105,14 @@ def test_the_old_places_answer_until_the_new_ones_are_all_there(many: Memories) 
     assert Reembedding(many, new, models).catch_up("shop") == MANY - BATCH
     assert answering(models) == ["turned-1"]
     assert retrieval.recall(question(wanted), 1)[0].memory.text == wanted
+
+
+def test_failures_of_the_same_cause_are_found_by_their_old_places(memories: Memories) -> None:
+    said = "the lights went out in the cellar"
+    keep(memories, OLD, failure_memory("shop", "tests/test_a.py::test_x", said, at=datetime.now(UTC), run_id="r"))
+    new = Turned()
+    triage = Triage(memories, new, models=Models(memories, new, [OLD]))
+    assert [each.memory.about["test"] for each in triage.same_cause("shop", "", said)] == ["tests/test_a.py::test_x"]
 
 
 def test_a_model_that_cannot_be_loaded_does_not_answer(many: Memories) -> None:

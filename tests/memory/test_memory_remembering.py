@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from sqlalchemy import update
 from tests.forked import forked
@@ -260,6 +260,7 @@ def test_a_fitting_text_fits(text: str, limit: int) -> None:
 
 
 @given(st.lists(st.text(), max_size=50))
+@example(["x" * 300, f"{'k' * 250}:v", "pin=1234 " * 22])
 def test_subjects_are_few_short_and_different(names: list[str]) -> None:
     made = subjects(*names)
     assert len(set(made)) == len(made) <= 32

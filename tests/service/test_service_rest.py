@@ -96,6 +96,13 @@ def test_a_note_is_masked_kept_once_and_found(at: Office) -> None:
     assert "hunter2" not in json.dumps(found)
 
 
+def test_a_note_is_found_by_a_subject_that_was_masked(at: Office) -> None:
+    program, about = at.program(Role.REVIEWER), ["test:tests/test_mail.py::test_to[bob@corp.example]"]
+    program.post("/api/v1/memory/store", json={"text": "It needs the mail server.", "subjects": about})
+    (found,) = program.post("/api/v1/memory/retrieve", json={"subjects": about}).json()["items"]
+    assert found["why"].startswith("about the same test")
+
+
 def test_hostile_text_goes_in_and_out_as_it_is(at: Office) -> None:
     program = at.program()
     key = program.post("/api/v1/keys", json={"name": HOSTILE[:100]}).json()

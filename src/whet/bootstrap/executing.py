@@ -85,13 +85,13 @@ class Task:
         return experience
 
     def remember(self) -> None:
-        """So that the next turns are reminded of these."""
+        """So that the next turns are reminded of these. Facts, procedures and the bound when they are due."""
         if not self.settings.memory.enabled:
             return
         fleets = list(self._fleets.values())
         for recalling in (fleet.memory for fleet in fleets if fleet.memory is not None):
             recalling.conclude(lambda _told: None)
-        self._memory.catch_up()
+        self._memory.tend()
         for fleet in fleets:
             fleet.memory = self._recalling()
 
@@ -161,5 +161,5 @@ def _in_project(path: Path, agent: AnyAgent) -> Experience:
         place = assembly.workplace(site, store, suite, seed, lambda _event: None)
         experience = assembly.fleet(site, store, seed, warn=lambda _told: None).errand(agent, place)
         if (memory := opened_memory(site, store)) is not None:
-            memory.tend()
+            memory.tend(said=place.said)
         return experience

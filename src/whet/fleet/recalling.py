@@ -13,7 +13,7 @@ from whet.core.memories import Embedder, Kind, Memory, Question, Recall, Recalle
 from whet.core.ports import Store
 from whet.core.records import Finding, Recollection, State, now
 from whet.memory.remembering_cues import state_cue
-from whet.memory.remembering_texts import fitting
+from whet.memory.remembering_texts import fitting, subjects
 from whet.policies.likeness import likeness
 from whet.policies.remembered import score
 from whet.policies.remembered_groups import LEAST_LIKENESS
@@ -100,7 +100,7 @@ class Recalling:
         question = Question(
             wanted=Wanted(project=self.project, kinds=(Kind.EPISODIC,), topics=("failure", "finding")),
             text=fitting(finding.evidence),
-            subjects=tuple(f"{name}:{value}" for name, value in named if value),
+            subjects=subjects(*(f"{name}:{value}" for name, value in named if value)),
         )
         found = self.recall().recall(question, ALIKE_FINDINGS)
         whole = sum(each.score for each in found) or 1.0

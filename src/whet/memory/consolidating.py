@@ -34,7 +34,7 @@ def consolidate(memories: Memories, embedder: Embedder, project: str) -> Consoli
     episodes = list(_newest(memories, wanted, MOST_EPISODES))
     asserted = Wanted(project=project, topics=("fact", "procedure"))
     known = {each.source: each for each in _newest(memories, asserted, MOST_EPISODES)}
-    found = judged(project, episodes, known)
+    found = _without_pinned_since(memories, judged(project, episodes, known))
     changed = [each for each in (*found.made, *found.confirmed, *found.doubted) if each != known.get(each.source)]
     for start in range(0, len(changed), _KEPT_AT_ONCE):
         keep(memories, embedder, changed[start : start + _KEPT_AT_ONCE])
@@ -42,6 +42,12 @@ def consolidate(memories: Memories, embedder: Embedder, project: str) -> Consoli
         why = "; ".join(f"{gone.memory.id[:12]}: {gone.why}" for gone in found.let_go)
         memories.forget([gone.memory.id for gone in found.let_go], f"no longer so: {why}")
     return found
+
+
+def _without_pinned_since(memories: Memories, found: Consolidated) -> Consolidated:
+    """Somebody may have pinned a fact while the episodes were counted: it stays until it is judged again."""
+    pinned = {each.id for each in memories.get([gone.memory.id for gone in found.let_go]) if each.pinned}
+    return found._replace(let_go=tuple(gone for gone in found.let_go if gone.memory.id not in pinned))
 
 
 def judged(project: str, episodes: Sequence[Memory], known: Mapping[str, Memory]) -> Consolidated:

@@ -7,6 +7,7 @@ from whet.memory import failures_turning
 from whet.memory.failures import Failure, Turn, alike, read_failure, remembered_failure
 from whet.memory.failures_likeness import Covered
 from whet.memory.failures_lines import read
+from whet.memory.reembedding import Models
 
 CANDIDATES_PER_WAY = 100
 
@@ -14,9 +15,11 @@ CANDIDATES_PER_WAY = 100
 class Triage:
     """`covered` says which functions a test executes when it passes, where that is known."""
 
-    def __init__(self, memories: Memories, embedder: Embedder, covered: Covered | None = None) -> None:
+    def __init__(
+        self, memories: Memories, embedder: Embedder, covered: Covered | None = None, models: Models | None = None
+    ) -> None:
         self._memories = memories
-        self._embedder = embedder
+        self._models = models or Models(memories, embedder)
         self._covered = covered
 
     def same_cause(
@@ -37,9 +40,14 @@ class Triage:
 
     def _candidates(self, wanted: Wanted, failure: Failure, text: str) -> list[Memory]:
         asked = remembered_failure(failure.test, text, failure.diverged, failure.turned)
-        (place,) = self._embedder.embed([asked.cue])
-        near = self._memories.nearest(wanted, self._embedder.name, place, CANDIDATES_PER_WAY)
+        near = [
+            each for model in self._models.answering(wanted.project) for each in self._near(wanted, model, asked.cue)
+        ]
         return _each_once([*near, *self._memories.sharing(wanted, asked.subjects, CANDIDATES_PER_WAY)])
+
+    def _near(self, wanted: Wanted, embedder: Embedder, cue: str) -> list[Near]:
+        (place,) = embedder.embed([cue])
+        return self._memories.nearest(wanted, embedder.name, place, CANDIDATES_PER_WAY)
 
 
 def failure_of(memory: Memory) -> Failure:

@@ -21,19 +21,22 @@ _DISTINCT = (
     r"|AIza[\w-]{16}|ya29\.[\w-]{6}|GOCSPX-[\w-]{6}|npm_\w{16}|pypi-[\w-]{16}|hf_[A-Za-z0-9]{16}"
     r"|SG\.[\w-]{8,64}\.[\w-]{8}|shp(?:at|ca|pa|ss)_\w{8}|do[opr]_v1_\w{8}|sq0[a-z]{3}-[\w-]{8}|hv[sbr]\.[\w-]{8}"
     r"|dapi[0-9a-f]{16}|lin_api_\w{8}|AGE-SECRET-KEY-1\w{8}|ATATT3x[\w=-]{8}|dp\.(?:pt|st|sa)\.\w{8}|PMAK-[\w-]{8}"
-    r"|NRAK-\w{8}|(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA|ANVA|AIPA)[A-Z0-9]{12}"
+    r"|NRAK-\w{8}|dckr_[po]at_[\w-]{8}|fig[du]_[\w-]{16}|ntn_[A-Za-z0-9]{16}|pul-[0-9a-f]{40}|GR1348941[\w-]{8}"
+    r"|rubygems_[0-9a-f]{16}|sntry[su]_[\w+/=-]{16}|EAACEdEose0cBA\w{8}|[A-Za-z0-9]{14}\.atlasv1\.[\w-]{16}"
+    r"|secret_[A-Za-z0-9]{43}|(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA|ANVA|AIPA)[A-Z0-9]{12}"
 )
 # Prefixes that are also the end or the beginning of ordinary words.
 _LEADING = (
     r"sk-[A-Za-z0-9_-]{0,40}[0-9][\w-]{6}|sk-(?:proj|ant|or|svcacct)-[\w-]{6}|(?:SK|AC)[0-9a-f]{32}"
-    r"|key-[0-9a-f]{32}|[0-9a-f]{32}-us[0-9]{1,2}|[0-9]{8,10}:AA[\w-]{30}"
+    r"|key-[0-9a-f]{32}|[0-9a-f]{32}-us[0-9]{1,2}|(?:bot)?[0-9]{8,10}:AA[\w-]{30}"
 )
 _SIGNS = (
     *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "glptt-", "gldt-", "glrt-", "glcbt-", "glft-"),
     *("glsoat-", "glagent-", "gloas-", "glimt-", "glffct-", "glsa_", "xox", "xapp-", "k_live_", "k_test_", "whsec_"),
     *("aiza", "ya29.", "gocspx-", "npm_", "pypi-", "hf_", "sg.", "shpat_", "shpca_", "shppa_", "shpss_", "_v1_", "sq0"),
     *("hvs.", "hvb.", "hvr.", "dapi", "lin_api_", "age-secret", "atatt3x", "dp.", "pmak-", "nrak-", "akia", "asia"),
-    *("agpa", "aida", "aroa", "anpa", "anva", "aipa"),
+    *("agpa", "aida", "aroa", "anpa", "anva", "aipa", "dckr_", "figd_", "figu_", "ntn_", "pul-", "gr1348941"),
+    *("rubygems_", "sntrys_", "sntryu_", "eaacedeose0cba", ".atlasv1.", "secret_"),
 )
 # A body goes on over lines, quotes, escapes and what a diff or a shortened repr puts between them.
 _KEY_BODY = (

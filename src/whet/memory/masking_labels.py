@@ -4,8 +4,9 @@ import re
 from collections.abc import Callable
 
 # What is called so is a secret, whatever it looks like.
-_SURE = (
-    r"passw(?:or)?d|pass(?:phrase|code)|pwd|pswd|(?<![a-z])pass(?=[\"'\s]*[:=])|secret|credentials?"
+SURE = (
+    r"passw(?:or)?d|passwort|kennwort|mot[-_ ]?de[-_ ]?passe|contrase[nñ]a|senha|wachtwoord"
+    r"|pass(?:phrase|code)|pwd|pswd|(?<![a-z])pass(?=[\"'\s]*[:=])|secret|credentials?"
     r"|(?:api|access|private|secret|encryption|signing|account|shared|master|service|ssh|rsa|license|consumer|app)"
     r"[-_ ]?key"
     r"|sharedaccess(?:key|signature)"
@@ -18,12 +19,12 @@ _SURE = (
 _LIKELY = r"tokens?|session|cookies?|jwt|(?<![a-z])(?:sid|sig|signature|nonce|auth)(?![\w-])"
 _NUMBERS = r"(?<![a-z])(?:otp|pin|cvv2?|cvc2?|ssn)(?:[-_ ]?(?:code|number))?(?![a-z])"
 _LABEL = re.compile(
-    rf"""(?<!\[)(?P<name>(?:(?P<sure>{_SURE})|(?P<likely>{_LIKELY})|(?P<number>{_NUMBERS}))"""
+    rf"""(?<!\[)(?P<name>(?:(?P<sure>{SURE})|(?P<likely>{_LIKELY})|(?P<number>{_NUMBERS}))"""
     r"""(?P<rest>[\w-]{0,40}))(?P<between>\\{0,7}["'`]?\]?\s{0,3}(?:===?|!==?|=>|:=|[:=]|,(?=\s?b?\\?["']))\s{0,20}(?:[|>][+-]?\s*\n\s*)?"""
     r"""|>(?=[^\s<])|["']\s{1,3}value\s?=\s?|(?<=word)\s{1,3}(?=["']))""",
 )
 _OPTION = re.compile(
-    rf"(?P<name>(?<![\w-])--?[\w-]{{0,30}}?(?:{_SURE}|token)[\w-]{{0,20}})(?P<between>(?:[\"'],)? {{1,4}})(?![-=])",
+    rf"(?P<name>(?<![\w-])--?[\w-]{{0,30}}?(?:{SURE}|token)[\w-]{{0,20}})(?P<between>(?:[\"'],)? {{1,4}})(?![-=])",
 )
 _CONSTRUCTOR = r"[A-Z]\w{0,40}\((?:\w{1,40}=)?"  # SecretStr('…'): the repr of something that holds it
 _VALUE = re.compile(
@@ -83,7 +84,7 @@ def labelled_masked(text: str) -> str:
     text = _each(text, _LABEL, _labelled_value)
     text = _each(text, _OPTION, _option_value)
     text = _SCHEME.sub(lambda found: found[1] + found[2] + _token_or(found[3]), text)
-    text = _QUERY.sub(lambda found: found[1] + ("[token]" if _telling(found[2]) else found[2]), text)
+    text = _QUERY.sub(lambda found: found[1] + ("[token]" if telling(found[2]) else found[2]), text)
     text = _LOGIN.sub(r"\1[password]", text)
     text = _PAIR.sub(lambda found: found[0] if _CALL.match(found[2]) else found[1] + "[password])", text)
     return _IDENTIFIED.sub(r"\1[password]", text)
@@ -138,7 +139,7 @@ def _is_secret(told: str, found: re.Match[str], value: re.Match[str]) -> bool:
         return False
     if found["number"]:
         return _is_number(told)
-    return (bool(found["sure"]) or _telling(told)) and not _harmless(told, found, value)
+    return (bool(found["sure"]) or telling(told)) and not _harmless(told, found, value)
 
 
 def _in_pair(text: str, found: re.Match[str]) -> bool:
@@ -165,7 +166,7 @@ def _quoted(text: str, value: re.Match[str]) -> tuple[int, int]:
 
 def _unquoted(text: str, found: re.Match[str], value: re.Match[str]) -> tuple[int, int]:
     begin = value.start()
-    if _fills_its_line(text, found):
+    if not found["number"] and _fills_its_line(text, found):
         end = text.find("\n", begin)
         return begin, len(text) if end < 0 else end
     if value["list"]:
@@ -187,6 +188,8 @@ def _harmless(told: str, found: re.Match[str], value: re.Match[str]) -> bool:
     if value["quote"]:
         return told.lower() in _LITERALS or set(told) <= _NOTHING
     first = re.split(r"[,;)\]}\s]", told, maxsplit=1)[0]
+    if found["name"] == "pass" and re.fullmatch(r"[0-9]{1,3}", told):  # pass: 3, fail: 0
+        return True
     if first.lower() in _LITERALS or set(told) <= _NOTHING or _OBJECT.match(told):
         return True
     if ":" in found["between"] and _SENTENCE.match(told):
@@ -200,7 +203,7 @@ def _is_number(told: str) -> bool:
     return re.fullmatch(r"[0-9][0-9 -]{1,10}[0-9]", told) is not None
 
 
-def _telling(told: str) -> bool:
+def telling(told: str) -> bool:
     """Letters and digits together, or too long to be a word."""
     has_both = re.search(r"[0-9]", told) and re.search(r"[A-Za-z]", told)
     return len(told) >= 6 and not told.startswith(("http://", "https://", "<")) and bool(has_both or len(told) >= 20)

@@ -9,9 +9,10 @@ _DOMAIN = r"[\w-]++(?:\.[\w-]++)++"
 _ADDRESS = rf"""(?:(?<=\\[nrt])|(?<![\\\w.+%!#$&*?^~-]))(?:{_LOCAL})++@(?:{_DOMAIN}|\[[0-9A-Fa-f:.IPv]{{2,50}}\])"""
 _ADDRESS += r"(?:[\w.+%!#$&*?^~-]*+@[\w.-]++)*+"  # several that were written without a space between them
 _QUOTED = rf"""\\{{0,7}}"[^"\\\n@]{{1,64}}\\{{0,7}}"@{_DOMAIN}"""
-_ENCODED = rf"(?<![\w.+-])[\w.+-]++%40{_DOMAIN}"
-_CARD = r"(?<![0-9.])[3-6][0-9]{3}(?:[0-9]{9,15}|(?:[ -][0-9]{4}){3}|[ -][0-9]{6}[ -][0-9]{4,5})(?![0-9]|\.[0-9])"
-_ACCOUNT = rf"{BEGIN}[A-Z]{{2}}[0-9]{{2}}(?: ?[A-Z0-9]){{11,30}}+"
+_ENCODED = rf"(?<![\w.+-])[\w.+-]++(?:%40|\\{{1,7}}u0040|&#(?:64|x40);){_DOMAIN}"
+_CARD = r"(?<![0-9.])(?:[3-6][0-9]|2[2-7])[0-9]{2}(?:[0-9]{9,15}|(?:[ -][0-9]{4}){3}|[ -][0-9]{6}[ -][0-9]{4,5})"
+_CARD += r"(?![0-9]|\.[0-9])"
+_ACCOUNT = rf"{BEGIN}[A-Z]{{2}}[0-9]{{2}}(?:(?:-[A-Z0-9]{{4}}){{2,7}}(?:-[A-Z0-9]{{1,3}})?|(?: ?[A-Z0-9]){{11,30}}+)"
 _PHONE = (
     r"(?<![\w+.\-\n])(?<!^)\+[1-9](?:[ ./()-]{0,2}[0-9]){8,14}(?![0-9])"  # a line that begins with + is a diff's
     r"|(?<=tel:)\+?[0-9 ().-]{7,20}"
@@ -45,7 +46,7 @@ def _account_replaced(found: re.Match[str]) -> str:
 
 
 def _checks(account: str) -> bool:
-    compact = account.replace(" ", "")
+    compact = account.replace(" ", "").replace("-", "")
     turned = compact[4:] + compact[:4]
     return 15 <= len(compact) <= 34 and int("".join(str(int(sign, 36)) for sign in turned)) % 97 == 1
 
@@ -54,8 +55,8 @@ _ANY_DIGITS = tuple("0123456789")
 
 PERSONAL = (
     Form(("@",), re.compile(rf"{_QUOTED}|{_ADDRESS}"), _address_replaced),
-    Form(("%40",), re.compile(_ENCODED), _address_replaced),
-    Form(("3", "4", "5", "6"), re.compile(_CARD), _card_replaced),
+    Form(("%40", "u0040", "&#64;", "&#x40;"), re.compile(_ENCODED), _address_replaced),
+    Form(("2", "3", "4", "5", "6"), re.compile(_CARD), _card_replaced),
     Form(_ANY_DIGITS, re.compile(_ACCOUNT), _account_replaced),
     Form(("+", "tel:", "("), re.compile(_PHONE), "[phone]"),
     Form(("phone", "mobile", "fax", "tel"), re.compile(_LABELLED_PHONE), r"\1[phone]"),

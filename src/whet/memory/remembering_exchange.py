@@ -14,6 +14,8 @@ from whet.memory.remembering_texts import fitting, subjects
 
 _FORMAT = "whet memories 1"
 _LONGEST_LINE = 1_000_000
+_LONGEST_SOURCE = 400
+_MOST_COUNTED = 2**63 - 1  # what databases hold
 _ITS_OWN = ("used", "last_used")  # what was of use there says nothing about here
 
 
@@ -51,6 +53,9 @@ def _check_heading(line: str, expected: str) -> None:
 
 
 def _memory(number: int, line: str, expected: str) -> Memory:
+    """Everything a store would refuse is refused here, before any line is kept."""
+    if len(line) > _LONGEST_LINE:
+        raise _refused(number, f"it is longer than {_LONGEST_LINE:,} characters")
     try:
         memory = Memory.model_validate_json(line)
     except ValidationError as error:
@@ -59,18 +64,25 @@ def _memory(number: int, line: str, expected: str) -> Memory:
         raise _refused(number, f"{printable(where, 100)}: {first['msg']}") from error
     if memory.project != expected:
         raise _refused(number, f"it is of another project, {printable(memory.project, 100)!r}")
+    if memory.at.tzinfo is None:
+        raise _refused(number, "at: its time has no time zone")
+    if max(memory.support, memory.against) > _MOST_COUNTED:
+        raise _refused(number, "it was counted more often than can be stored")
     return memory
 
 
 def _ours(memory: Memory, project: str, other: str | None) -> Memory:
     """Another project's are marked: what was earned there says less about here."""
-    about = {name: masked(value) if isinstance(value, str) else value for name, value in memory.about.items()}
+    told = memory.about.items()
+    about = {masked(name): masked(value) if isinstance(value, str) else value for name, value in told}
     about.pop("position", None)  # in another store's stream
     if other is not None and other != project:
         about["origin"] = masked(other)
     return memory.model_copy(
         update={
             "project": project,
+            "source": masked(memory.source)[:_LONGEST_SOURCE],
+            "agent": None if memory.agent is None else masked(memory.agent),
             "text": fitting(memory.text),
             "cue": None if memory.cue is None else fitting(memory.cue),
             "subjects": subjects(*memory.subjects),

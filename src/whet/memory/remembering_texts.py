@@ -4,6 +4,7 @@ from whet.core.memories import LONGEST_TEXT, MOST_SUBJECTS
 from whet.memory.masking import masked
 
 _LONGEST_SUBJECT = 200
+_LONGEST_KIND = 40
 
 
 def fitting(text: str, limit: int = LONGEST_TEXT) -> str:
@@ -29,8 +30,8 @@ def _short(name: str) -> str:
     clean = _clean(masked(name))
     if len(clean) <= _LONGEST_SUBJECT:
         return clean
-    kind, _, rest = clean.partition(":")
-    return f"{kind}:…{rest[-(_LONGEST_SUBJECT - len(kind) - 2) :]}"
+    kind = clean.partition(":")[0][:_LONGEST_KIND]
+    return f"{kind}:…{clean[-(_LONGEST_SUBJECT - len(kind) - 2) :]}"
 
 
 def _clean(text: str) -> str:

@@ -1,5 +1,6 @@
 """Decisions: what was seen, what could be done, why this, what came of it; and a person's word on it."""
 
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from fastapi import APIRouter, Form, Query, Request
@@ -7,7 +8,7 @@ from pydantic import ValidationError
 from starlette.responses import Response
 
 from whet.agents.catalogue import AGENTS
-from whet.core.records import Action, Alternative, Decision, Recollection, Review
+from whet.core.records import Action, Alternative, Recollection, Review
 from whet.core.views import Decided
 from whet.reports.compose import why
 from whet.service.desk import desk_of
@@ -47,7 +48,7 @@ def decision(request: Request, decision_id: str, _person: Viewer) -> Response:
         seen=[(name, value) for name, value in told.state.items() if name != "situation"],
         allowed=possible(told),
         ruling=store.decisions.ruling(told.decision.agent, told.decision.state_key),
-        memories=recalled(store, told.decision),
+        memories=recalled(store, told.decision.memories),
     )
 
 
@@ -83,10 +84,10 @@ def possible(told: Decided) -> tuple[Action, ...]:
         return ()
 
 
-def recalled(store: SqlStore, decision: Decision) -> list[tuple[Recollection, str | None]]:
+def recalled(store: SqlStore, told: Sequence[Recollection]) -> list[tuple[Recollection, str | None]]:
     """Memories that counted, with their text; None where they were forgotten since."""
-    texts = {memory.id: memory.text for memory in store.memories.get([each.memory for each in decision.memories])}
-    return [(each, texts.get(each.memory)) for each in decision.memories]
+    texts = {memory.id: memory.text for memory in store.memories.get([each.memory for each in told])}
+    return [(each, texts.get(each.memory)) for each in told]
 
 
 def _known(request: Request, decision_id: str) -> Decided:

@@ -10,6 +10,7 @@ from whet.core.views import Asked, FindingLine, Standing
 from whet.reports.words import KINDS, SEVERITIES
 from whet.service.desk import desk_of
 from whet.service.pages.asking import Before, Reviewer, Viewer
+from whet.service.pages.decisions import recalled
 from whet.service.pages.drawing import back, page
 from whet.service.problems import Refused
 
@@ -55,6 +56,7 @@ def finding(request: Request, fingerprint: str, _person: Viewer) -> Response:
         behind=behind,
         moved=store.feedback.applied([each.key for each in behind]),
         standings=STANDINGS,
+        memories=recalled(store, line.finding.memories),
     )
 
 

@@ -79,7 +79,8 @@ def retrieve(
     desk = desk_of(request)
     memory = desk.memory
     wanted = Wanted(project=memory.project, kinds=asked.kinds, topics=asked.topics, agent=asked.agent)
-    question = Question(wanted=wanted, text=fitting(asked.text) if asked.text else "", subjects=asked.subjects)
+    about = subjects(*asked.subjects)  # as they are kept: masked
+    question = Question(wanted=wanted, text=fitting(asked.text) if asked.text else "", subjects=about)
     found = memory.recall.recall(question, asked.limit)
     memory.memories.note_use([each.memory.id for each in found], desk.clock())
     items = [Found(id=each.memory.id, memory=each.memory, score=each.score, why=each.why) for each in found]
