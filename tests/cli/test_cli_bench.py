@@ -11,11 +11,9 @@ from whet.improvement.world import save
 
 def test_policies_are_compared_on_the_same_worlds_and_the_default_is_what_wins(tmp_path: Path) -> None:
     save(world(), tmp_path / "one.json")
-    save(world().model_copy(update={"project": "again"}), tmp_path / "two.json")
+    save(world().model_copy(update={"project": "again"}), tmp_path / "more/two.json")
     few = ["--seeds", "2", "--decisions", "100", "--training-steps", "256", "--html", "page.html"]
-    done = whet(
-        "bench", "policies", "--worlds", "one.json", "--worlds", "two.json", *few, "--format", "json", cwd=tmp_path
-    )
+    done = whet("bench", "policies", "--worlds", "one.json", "--worlds", "more", *few, "--format", "json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
     assert [policy["policy"] for policy in told["policies"]] == ["thompson", "epsilon-greedy", "dqn", "ppo"]

@@ -139,6 +139,22 @@ def test_a_line_of_settings_lets_the_trained_policy_decide(tmp_path: Path) -> No
     assert (project / "ppo.onnx").stat().st_size > 1000
 
 
+def test_agents_share_while_they_are_trained_and_then_go_by_what_they_remember(tmp_path: Path) -> None:
+    project = project_in(tmp_path, SUITE, EXECUTOR_ONLY + '[tool.whet.policies]\ntest-executor = "dqn"\n')
+    command = ("train", "--agent", "all", "--share", "--memories", "4", "--steps", "264", "--seed", "1")
+    trained = whet(*command, "--format", "json", cwd=project)
+    assert trained.returncode == 0, trained.stderr
+    told = json.loads(trained.stdout)
+    assert "one by one: networks with room for memories" in told["said"][-1]
+    assert all("borrowed" in each["measures"] for each in told["agents"])
+    for _ in range(2):  # the second visit has something to remember
+        assert whet("run", cwd=project).returncode == 0
+    found = json.loads(whet("explain", "--format", "json", cwd=project).stdout)
+    decision = next(each for each in found if each["agent"] == "test-executor")
+    assert decision["policy"] == "deep-dqn"
+    assert len(decision["memories"]) == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -149,7 +165,11 @@ def test_a_line_of_settings_lets_the_trained_policy_decide(tmp_path: Path) -> No
         (("--agent", "test-executor", "--resume"), "Leave out --resume"),
         (("--agent", "test-executor", "--keep"), "Train first without --keep"),
         (("--agent", "test-executor", "--from", "history", "--curriculum"), "Leave out --curriculum"),
+        (("--agent", "test-executor", "--share"), "Give --agent all"),
+        (("--agent", "all", "--policy", "ppo", "--share"), "without ppo"),
+        (("--agent", "test-executor", "--policy", "ppo", "--memories", "4"), "Only a DQN attends to memories"),
         (("--policy", "warm-start"), "--agent all"),
+        (("--agent", "all", "--policy", "warm-start", "--share"), "without --share"),
         (("--agent", "all", "--policy", "warm-start", "--steps", "100"), "without --steps"),
         (("--agent", "all", "--from", "nothing.json"), "Name that one"),
     ],

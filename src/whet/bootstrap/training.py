@@ -32,6 +32,8 @@ class Asked(NamedTuple):
     out: Path | None
     curriculum: bool = False
     keep: bool = False
+    share: bool = False
+    memories: int = 0
 
 
 class Ready(NamedTuple):
@@ -59,6 +61,10 @@ def prepared(site: Site, asked: Asked) -> Iterator[Ready]:
         raise WhetError("Only test cases are executed against a service.", "Leave out --service, or give --from FILE.")
     if asked.curriculum and asked.source == HISTORY:
         raise WhetError("A curriculum chooses between worlds, and a history is one.", "Leave out --curriculum.")
+    if asked.share and (asked.agent != ALL or asked.policy == "ppo"):
+        raise WhetError("Only DQNs that are trained side by side share experience.", "Give --agent all, without ppo.")
+    if asked.memories and asked.policy == "ppo":
+        raise WhetError("Only a DQN attends to memories.", "Leave out --policy ppo, or --memories.")
     yield _all(site, asked) if asked.agent == ALL else _one(site, asked, asked.agent)
 
 
@@ -87,6 +93,8 @@ def _all(site: Site, asked: Asked) -> Ready:
 def _batched(asked: Asked, agents: int) -> tuple[bool, str]:
     if asked.policy == "ppo":
         return False, "only networks of DQN can be put together"
+    if asked.memories:
+        return False, "networks with room for memories cannot be put together"
     if asked.keep:
         return False, "each holds on to what it learned before by itself"
     if worth_batching(BATCH, agents):
@@ -105,7 +113,10 @@ def _lesson(site: Site, agent: AnyAgent, source: str) -> _Lesson:
 def _trainee(site: Site, asked: Asked, lesson: _Lesson, together: tuple[str, ...]) -> Trainee:
     scenes = lesson.scenes
     out = asked.out / scenes.agent if asked.out is not None and asked.agent == ALL else asked.out
-    changes = {"curriculum": asked.curriculum, "keep": asked.keep, "together": together}
+    changes = {
+        "curriculum": asked.curriculum, "keep": asked.keep, "share": asked.share, "memories": asked.memories,
+        "together": together,
+    }  # fmt: skip
     order, folder = _order(
         site, asked._replace(out=out), scenes.agent, asked.policy or "dqn", scenes.sources, scenes.digest
     )
@@ -117,8 +128,10 @@ def _trainee(site: Site, asked: Asked, lesson: _Lesson, together: tuple[str, ...
 def _cases(site: Site, asked: Asked) -> Iterator[Ready]:
     if asked.agent is not None or asked.policy == "dqn":
         raise WhetError("Test cases are learned by PPO, for no agent.", "Leave out --agent and --policy.")
-    if asked.curriculum or asked.keep:
-        raise WhetError("Test cases are one world, learned anew.", "Leave out --curriculum and --keep.")
+    if asked.curriculum or asked.keep or asked.share or asked.memories:
+        raise WhetError(
+            "Test cases are one world, learned anew.", "Leave out --curriculum, --keep, --share, --memories."
+        )
     cases = read_cases(Path(asked.source))
     if asked.service is None:
         chosen, runner = trained_on(cases, None)

@@ -21,7 +21,10 @@ def bench() -> None:
 
 @bench.command()
 @click.option(
-    "--worlds", multiple=True, type=click.Path(path_type=Path), help="Judge on these; may be given several times."
+    "--worlds",
+    multiple=True,
+    type=click.Path(path_type=Path),
+    help="Judge on these: files, or folders of them; may be given several times.",
 )
 @click.option("--agent", help="Only worlds of this agent.")
 @click.option(
@@ -68,7 +71,8 @@ def policies(
 
 
 def _judged(paths: tuple[Path, ...]) -> list[World]:
-    return load_all(paths) if paths else [world for world in shipped() if not world.used_for_tuning]
+    files = [file for path in paths for file in (sorted(path.glob("*.json")) if path.is_dir() else [path])]
+    return load_all(files) if paths else [world for world in shipped() if not world.used_for_tuning]
 
 
 def _contest(

@@ -55,6 +55,14 @@ Policy = Literal["dqn", "ppo", "warm-start"]
     is_flag=True,
     help="Begin with the policy trained before, and hold on to what it knows (EWC) while learning this.",
 )
+@click.option(
+    "--memories",
+    type=click.IntRange(0, 16),
+    default=0,
+    show_default=True,
+    help="How many recalled experiences the network can attend to beside the state (DQN).",
+)
+@click.option("--share", is_flag=True, help="With --agent all: agents of a category learn from each other's steps.")
 @click.option("--resume", is_flag=True, help="Go on where a training of the same kind stopped, or was stopped.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder to write.  [default: .whet/models/AGENT/POLICY]")
 @project_option()
@@ -68,6 +76,8 @@ def train(
     seed: int | None,
     curriculum: bool | None,
     keep: bool,
+    memories: int,
+    share: bool,
     resume: bool,
     out: Path | None,
     project: Path,
@@ -89,7 +99,7 @@ def train(
     site = open_site(project, seed=seed)
     out = None if out is None else out.absolute()
     if policy == "warm-start":
-        refuse_beside_warm_start(agent, service, steps, curriculum, keep, resume)
+        refuse_beside_warm_start(agent, service, steps, curriculum, keep, memories, share, resume)
         tell_warm_starts(site, str(agent), source, out, form)
         return
     require("Training", TRAINING)
@@ -97,7 +107,7 @@ def train(
 
     training = site.settings.training
     chosen = training.curriculum if curriculum is None and source == "world" else bool(curriculum)
-    asked = Asked(agent, source, service, policy, steps or training.steps, out, chosen, keep)
+    asked = Asked(agent, source, service, policy, steps or training.steps, out, chosen, keep, share, memories)
     with prepared(site, asked) as ready:
         make_state_dir(site.state_dir)
         for line in ready.said if form == "text" else ():

@@ -11,12 +11,20 @@ from whet.policies.warm_start import NAME
 
 
 def refuse_beside_warm_start(
-    agent: str | None, service: str | None, steps: int | None, curriculum: bool | None, keep: bool, resume: bool
+    agent: str | None,
+    service: str | None,
+    steps: int | None,
+    curriculum: bool | None,
+    keep: bool,
+    memories: int,
+    share: bool,
+    resume: bool,
 ) -> None:
     """It is worked out at once from the worlds: there are no steps to count, to order or to go on with."""
     if agent is None:
         raise WhetError("Whose warm start is it to be?", "Name an agent, or all: --agent all")
-    given = {"--service": service, "--steps": steps, "--curriculum": curriculum, "--keep": keep, "--resume": resume}
+    given = {"--service": service, "--steps": steps, "--curriculum": curriculum, "--keep": keep, "--share": share}
+    given |= {"--memories": memories, "--resume": resume}
     if told := [name for name, value in given.items() if value]:
         raise WhetError(f"A warm start is worked out at once from worlds, without {', '.join(told)}.", "Leave it out.")
 

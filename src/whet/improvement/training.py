@@ -55,14 +55,26 @@ def _chapter(
     rows: list[list[Row]] = [[] for _ in trainings]
     tallies = [Tally(len(each.subject.environments)) for each in trainings]
     every = max(1, rounds // _ROWS_A_CHAPTER)
+    exchange = _exchange(trainings)
     for number, everyone in enumerate(zip(*(each.steps(rounds) for each in trainings), strict=True), start=1):
-        for tally, steps, told in zip(tallies, everyone, learning(everyone), strict=True):
-            tally.add(steps, told)
+        lent = exchange(everyone)
+        for tally, steps, told, extra in zip(tallies, everyone, learning(everyone), lent, strict=True):
+            tally.add(steps, {**told, **extra})
         if number % every == 0 or number == rounds:
             for training, tally, mine in zip(trainings, tallies, rows, strict=True):
                 mine.append(tally.row(training.learner))
                 yield Progress(training.learner.steps, mine[-1], training.order.agent)
     return rows
+
+
+def _exchange(trainings: Sequence[UnderWay]) -> Callable[[Sequence[Steps]], Sequence[Mapping[str, float]]]:
+    """What agents lend each other before they learn, where they do; and how much of it each got."""
+    if not trainings[0].order.share:
+        return lambda everyone: [{} for _ in everyone]
+    from whet.improvement.training_sharing import Exchange
+
+    exchange = Exchange(trainings)
+    return lambda everyone: [{"borrowed": float(each)} for each in exchange(everyone)]
 
 
 def _learning(trainings: Sequence[UnderWay]) -> Learning:

@@ -19,6 +19,7 @@ from whet.core.errors import WhetError
 from whet.core.records import Count, Record
 from whet.improvement.curriculum import visits_in
 from whet.improvement.training_learners import Policy
+from whet.policies.deep.layout import MOST_MEMORIES
 
 if TYPE_CHECKING:  # it imports torch
     from whet.policies.deep.ewc import Consolidation
@@ -44,6 +45,8 @@ class Order(Record):
     digest: str = Field(description="of every state and outcome that is trained on")
     curriculum: bool = Field(False, description="worlds are chosen by learning progress")
     keep: bool = Field(False, description="begins with what was learned before, and holds on to it")
+    share: bool = Field(False, description="agents of a category learn from each other's steps")
+    memories: Annotated[int, Field(ge=0, le=MOST_MEMORIES)] = Field(0, description="that the network has room for")
     together: tuple[str, ...] = Field((), description="agents whose networks improve as one computation")
 
 

@@ -6,11 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from whet.improvement.environment import WorldEnvironment
+from whet.improvement.environment import WorldEnvironment, encoder_of
+from whet.improvement.training_common import CommonGround
 from whet.improvement.training_learners import new_learner, open_learner
 from whet.improvement.training_record import Order
 from whet.improvement.training_scenes import Draw, Scenes
-from whet.policies.deep.encoding import Encoder
 from whet.policies.deep.gymnasium_steps import Environment
 from whet.policies.deep.learning import DeepLearner, Flags, Floats
 
@@ -30,43 +30,46 @@ class Course(NamedTuple):
 
 
 class Subject(NamedTuple):
-    """Whatever environments share, they begin anew alike. `courses` and `situations`: where they are known."""
+    """Whatever environments share, they begin anew alike. `courses`, `situations`, `common`: where they are known."""
 
     environments: Sequence[Environment]
     new: Callable[[], DeepLearner]
     opened: Callable[[Path], DeepLearner]
     courses: Mapping[str, Course] = {}
     situations: Situations | None = None
+    common: CommonGround | None = None
 
 
 def subject_of(scenes: Scenes, order: Order, worlds: Mapping[str, Scenes] | None = None) -> Subject:
     """`worlds`: the same scenes, world by world, for a curriculum."""
     environments = _environments(scenes, order)
     names = tuple(action.name for action in scenes.actions)
-    layout = environments[0].layout
+    layout, situations = environments[0].layout, situations_of(scenes, order.memories)
     return Subject(
         environments,
         lambda: new_learner(order.policy, layout, names, scenes.spread, order.discount, order.seed),
         lambda folder: open_learner(order.policy, folder),
         {name: _course(mine, order, scenes.spread) for name, mine in (worlds or {}).items()},
-        situations_of(scenes),
+        situations,
+        CommonGround(scenes, *situations) if order.share else None,
     )
 
 
-def situations_of(scenes: Scenes) -> Situations:
-    encoder = Encoder(type(scenes.scenes[0].state))
+def situations_of(scenes: Scenes, memories: int = 0) -> Situations:
+    """As they look when nothing is remembered; `memories`: for how many there is room."""
+    encoder = encoder_of(scenes, memories)
     rows = np.stack([encoder.row(scene.state) for scene in scenes.scenes])
     masks = np.array([[action.name in scene.draws for action in scenes.actions] for scene in scenes.scenes])
     return Situations(rows, masks)
 
 
 def _environments(scenes: Scenes, order: Order) -> list[WorldEnvironment]:
-    return [WorldEnvironment(scenes, points=1.0) for _ in range(order.environments)]
+    return [WorldEnvironment(scenes, 1.0, order.memories) for _ in range(order.environments)]
 
 
 def _course(scenes: Scenes, order: Order, points: float) -> Course:
     """Scored by what is thought best, which needs no luck: how much is explored must not look like progress."""
-    rows, masks = situations_of(scenes)
+    rows, masks = situations_of(scenes, order.memories)
     worth = np.array([[_mean(scene.draws.get(action.name)) for action in scenes.actions] for scene in scenes.scenes])
 
     def score(learner: DeepLearner) -> float:

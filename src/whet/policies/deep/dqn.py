@@ -58,12 +58,34 @@ class DQN:
 
     def take_in(self, steps: Steps) -> int:
         """Remembers only; how many improvements are due now. Who trains several learners does those of all at once."""
-        self._remember(steps)
+        self.remember(steps)
         before, self.steps = self.steps, self.steps + len(steps.actions)
         if self.steps < self.config.warm_up_steps:
             return 0
         every = self.config.steps_per_round
         return (self.steps // every - before // every) * self.config.updates_per_round
+
+    def remember(self, steps: Steps) -> None:
+        """What others lived through, say: it is learned from, and does not count as a step."""
+        config, rows = self.config, len(steps.actions)
+        layout.check(config.layout, len(config.actions), steps.observations, steps.masks)
+        layout.check_actions(steps.actions, steps.masks)
+        next_masks = steps.next_masks | steps.terminated[:, None]  # nothing is chosen after the end
+        layout.check(config.layout, len(config.actions), steps.next_observations, next_masks)
+        counts = (
+            self.random.poisson(1.0, (rows, config.network.heads)) if config.network.heads > 1 else np.ones((rows, 1))
+        )
+        self.replay.add(
+            {
+                "observation": steps.observations,
+                "action": steps.actions,
+                "reward": steps.rewards * np.float32(config.reward_scale),
+                "discount": np.where(steps.terminated, 0.0, config.discount).astype(np.float32),
+                "next_observation": steps.next_observations,
+                "next_mask": next_masks,
+                "counts": counts.astype(np.uint8),
+            }
+        )
 
     def told(self, improvements: Sequence[Mapping[str, float]]) -> Mapping[str, float]:
         """What `learn` tells: the means of what these improvements measured."""
@@ -116,27 +138,6 @@ class DQN:
         learner = cls(config)
         dqn_saving.restore(learner, artefact)
         return learner
-
-    def _remember(self, steps: Steps) -> None:
-        config, rows = self.config, len(steps.actions)
-        layout.check(config.layout, len(config.actions), steps.observations, steps.masks)
-        layout.check_actions(steps.actions, steps.masks)
-        next_masks = steps.next_masks | steps.terminated[:, None]  # nothing is chosen after the end
-        layout.check(config.layout, len(config.actions), steps.next_observations, next_masks)
-        counts = (
-            self.random.poisson(1.0, (rows, config.network.heads)) if config.network.heads > 1 else np.ones((rows, 1))
-        )
-        self.replay.add(
-            {
-                "observation": steps.observations,
-                "action": steps.actions,
-                "reward": steps.rewards * np.float32(config.reward_scale),
-                "discount": np.where(steps.terminated, 0.0, config.discount).astype(np.float32),
-                "next_observation": steps.next_observations,
-                "next_mask": next_masks,
-                "counts": counts.astype(np.uint8),
-            }
-        )
 
     def _errors(self, batch: dict[str, Tensor]) -> tuple[Tensor, Tensor]:
         """What the actions taken are thought to be worth, and how far that is off: B × heads each."""

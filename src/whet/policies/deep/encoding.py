@@ -46,6 +46,11 @@ class Encoder:
         self._numbers = [coding for group in self.groups for coding in _filled(group, width)]
         self._no_memories = [0.0] * (self.layout.size - self.layout.state_size)
 
+    @property
+    def situation_size(self) -> int:
+        """A row begins with as many numbers of the situation: the same ones for every agent."""
+        return _width(self.groups[0])
+
     def row(self, state: State, memories: Sequence[Floats] = ()) -> Floats:
         """What was recalled comes behind; beyond what the layout has room for it is left out, the first are kept."""
         if type(state) is not self.state_type:

@@ -108,6 +108,10 @@ class Trust:
             self._mean += share * (reward - self._mean)
             self.seen += 1
 
+    @property
+    def mean(self) -> float:
+        return self._mean
+
     def skill(self, name: str) -> float:
         missed = self._errors[_MEAN]
         return 1.0 - self._errors[name] / missed if missed else 0.0

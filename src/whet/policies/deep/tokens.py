@@ -23,7 +23,7 @@ def usable(recalled: Sequence[Recalled], actions: Sequence[str], most: int) -> l
 
 
 def tokens(recalled: Sequence[Recalled], actions: Sequence[str]) -> list[Floats]:
-    return [_token(each, actions) for each in recalled]
+    return [token(e.score, reward_of(e) or 0.0, str(e.memory.about["action"]), actions) for e in recalled]
 
 
 def recollections(recalled: Sequence[Recalled]) -> tuple[Recollection, ...]:
@@ -32,6 +32,5 @@ def recollections(recalled: Sequence[Recalled]) -> tuple[Recollection, ...]:
     return tuple(Recollection(memory=e.memory.id, why=e.why, weight=min(1.0, e.score / whole)) for e in recalled)
 
 
-def _token(recalled: Recalled, actions: Sequence[str]) -> Floats:
-    chosen = [float(recalled.memory.about["action"] == action) for action in actions]
-    return np.array([recalled.score, squash(reward_of(recalled) or 0.0), *chosen], dtype=np.float32)
+def token(likeness: float, reward: float, chosen: str, actions: Sequence[str]) -> Floats:
+    return np.array([likeness, squash(reward), *(float(chosen == action) for action in actions)], dtype=np.float32)

@@ -75,6 +75,16 @@ def test_calls_that_make_no_sense(call: Callable[[Replay], Any]) -> None:
     _assert_refused(filled(3, 4), call)
 
 
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
+def test_large_numbers_are_finite_and_taken(dtype: str) -> None:
+    """Their squares are not."""
+    replay = Replay(Schema((Column("x", dtype, (2,)),)), 4)
+    largest = np.full((3, 2), np.finfo(dtype).max, dtype=dtype)
+    replay.add({"x": largest})
+    np.testing.assert_array_equal(replay.sample(1).columns["x"], largest[:1])
+    _assert_refused(replay, lambda same: same.add({"x": np.where([[True, False]], -np.inf, largest).astype(dtype)}))
+
+
 def test_sampling_from_an_empty_replay() -> None:
     _assert_refused(Replay(SCHEMA, 4), lambda replay: replay.sample(1))
 

@@ -114,7 +114,8 @@ class Replay:
             refuse(f"these are no {len(places)} TD errors", "Give one array of floats, one for each place.")
         if not sizes.max() <= LARGEST_ERROR:
             refuse(f"TD errors must be finite, and these reach {sizes.max()}", "Find out why the learner diverges.")
-        masses = (sizes + _LEAST_PRIORITY) ** self._standing.alpha
+        sizes += _LEAST_PRIORITY
+        masses = np.power(sizes, self._standing.alpha, out=sizes)
         self._tree.put(places, masses)
         self._largest = max(self._largest, float(masses.max()))
 

@@ -17,7 +17,7 @@ Places = NDArray[np.int64]
 
 class Loops(NamedTuple):
     refresh: Callable[[Floats, Floats, Places, Places], None]
-    find: Callable[[Floats, Places, Floats, Places], None]
+    find: Callable[[Floats, Floats, Places, Floats, Places], None]
 
 
 PLAIN = Loops(vectorised.refresh, vectorised.find)
@@ -28,7 +28,7 @@ class SumTree:
         counts = _rows_of_levels(capacity)
         self._starts = np.cumsum([0, *counts[:-1]], dtype=np.int64)
         self._masses: Floats = memory.zeros((sum(counts), 16), np.dtype(np.float64))
-        self._ends: Floats = memory.zeros(self._masses.shape, np.dtype(np.float64))
+        self._ends: Floats = memory.zeros((sum(counts[1:]), 16), np.dtype(np.float64))
         self._leaves = self._masses[: counts[0]].reshape(-1)
         self._loops = loops
 
@@ -47,13 +47,13 @@ class SumTree:
     def find(self, targets: Floats) -> Places:
         """The places that these targets, each from 0 up to the total, fall into. The targets are used up."""
         found = np.zeros(len(targets), dtype=np.int64)
-        self._loops.find(self._ends, self._starts, targets, found)
+        self._loops.find(self._masses, self._ends, self._starts, targets, found)
         return found
 
 
 def _rows_of_levels(capacity: int) -> list[int]:
     counts = [-(-capacity // 16)]
-    while counts[-1] > 1:
+    while len(counts) == 1 or counts[-1] > 1:
         counts.append(-(-counts[-1] // 16))
     return counts
 
