@@ -10,8 +10,11 @@ import pytest
 from tests.cli.command_line import whet
 from tests.improvement.learning_site import live, made
 
+from whet.bootstrap.learning import FOLDER
 from whet.bootstrap.site import Site, open_site
+from whet.cli.learn import look
 from whet.core.candidates import Stage
+from whet.tools.lock import exclusive
 
 # The commands go by the machine's clock, and what is a week old is stale.
 YESTERDAY = datetime.now(UTC) - timedelta(days=1)
@@ -87,6 +90,8 @@ def test_a_promoted_candidate_decides_and_a_rolled_back_one_does_not(trained: Pa
     back = whet("rollback", "1", "--why", "only a test", "-C", trained)
     assert "is rolled-back: rolled back by" in back.stdout
     assert deciders(site, 300) == {"tabular-thompson"}
+    later = json.loads(whet("compare", "1", "--format", "json", "-C", trained).stdout)
+    assert later["sides"] == compared["sides"]  # what came after it is not meanwhile
     log = whet("audit", "log", "--limit", "200", "--format", "json", "-C", trained).stdout
     assert "only a test" in log
     assert "by force" in log
@@ -120,12 +125,54 @@ def test_files_that_were_changed_never_decide(trained: Path) -> None:
     assert "tables.json" in warned[0]
 
 
+def test_what_was_done_is_told_although_something_could_not_be(trained: Path) -> None:
+    """What the next candidate would go on from was changed, so that it cannot be trained."""
+    assert whet("promote", "1", "--yes", "-C", trained).returncode == 0
+    (tables,) = (trained / ".whet" / "registry").rglob("tables.json")
+    tables.chmod(0o600)
+    tables.write_text(tables.read_text().replace("0", "1"))
+    site = open_site(trained)
+    with site.store() as store:
+        live(site, store, runs=20, first=100, warn=lambda _told: None, began=YESTERDAY)
+    ended = whet("learn", "--now", "--format", "json", "-C", trained)
+    told = [each["told"] for each in json.loads(ended.stdout)["steps"]]
+    assert "test-executor: batch 2 could not be trained" in told
+    assert (ended.returncode, "tables.json" in ended.stderr) == (2, True)
+
+
 @pytest.mark.parametrize("command", ["promote", "rollback", "pause", "resume", "models", "compare"])
 def test_who_does_not_exist_cannot_be_steered(project: Path, command: str) -> None:
     ended = whet(command, "7", "-C", project)
     assert ended.returncode == 2
     assert "There is no candidate" in ended.stderr
     assert "whet models lists those there are." in ended.stderr
+
+
+def test_nobody_is_compared_with_themselves(trained: Path) -> None:
+    ended = whet("compare", "1", "1", "-C", trained)
+    assert (ended.returncode, "no different from itself" in ended.stderr) == (2, True)
+
+
+def test_the_list_tells_what_the_last_look_saw(trained: Path) -> None:
+    assert whet("promote", "1", "--yes", "-C", trained).returncode == 0
+    assert whet("learn", "-C", trained).returncode == 0
+    assert "0 decisions, reward unknown" in whet("models", "-C", trained, COLUMNS="300").stdout
+
+
+def test_a_service_tells_of_trouble_and_goes_on(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    site = open_site(trained)
+    with exclusive(site.state_dir / f"{FOLDER}.lock"):
+        look(site, at_once=False, form="text")
+    assert "Another whet is at work in this project" in capsys.readouterr().err
+    look(site, at_once=False, form="text")
+    assert "candidate 1 of test-executor: not known yet" in capsys.readouterr().out
+
+
+def test_a_service_may_be_started_before_the_first_visit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "pyproject.toml").write_text("[project]\nname = 'new'\n")
+    look(open_site(tmp_path), at_once=False, form="text")
+    assert "not visited this project yet" in capsys.readouterr().err
+    assert not (tmp_path / ".whet").exists()
 
 
 def test_before_any_visit_it_says_so(tmp_path: Path) -> None:
@@ -138,6 +185,7 @@ def test_before_any_visit_it_says_so(tmp_path: Path) -> None:
 def test_status_tells_what_learning_has_and_waits_for_and_changes_nothing(project: Path) -> None:
     before = json.loads(whet("learn", "--status", "--format", "json", "-C", project).stdout)
     assert (sum(before["intake"].values()), before["waiting"]) == (0, [])
+    assert "nothing; whet learn takes in what is new" in whet("learn", "--status", "-C", project).stdout
     assert whet("learn", "-C", project).returncode == 0
     told = json.loads(whet("learn", "--status", "--format", "json", "-C", project).stdout)
     with open_site(project).store() as store:

@@ -9,13 +9,17 @@ import pytest
 from tests.improvement.learning_site import SETTINGS, START, live, made, ticked
 
 from whet.bootstrap.candidates import opener, registry
-from whet.bootstrap.learning import pipeline
+from whet.bootstrap.learning import pipeline, queue
 from whet.bootstrap.proving import examiner, held_out
 from whet.bootstrap.site import Site
-from whet.core.candidates import Candidate, Stage
+from whet.core.candidates import Candidate, NewCandidate, Stage
+from whet.core.errors import RefusedInput, WhetError
 from whet.core.learning_log import Quality
+from whet.core.ports import Policy
 from whet.improvement.drift_record import Drift
+from whet.improvement.pipeline import Phase, Told
 from whet.improvement.rollout import steps
+from whet.queues.unreachable import Unreachable
 
 NOW = START + timedelta(hours=1)
 
@@ -52,6 +56,11 @@ def in_production(site: Site) -> Candidate:
     return reached
 
 
+def drift(size: float, minutes: int) -> Drift:
+    at, sentence = START + timedelta(minutes=minutes), "It is known by now."
+    return Drift(agent="test-executor", kind="rewards", what="", size=size, run_id="run", at=at, sentence=sentence)
+
+
 @pytest.mark.parametrize(
     ("size", "minutes", "ends_at"),
     [(-5.0, 40, Stage.ROLLED_BACK), (5.0, 40, Stage.PRODUCTION), (-5.0, 20, Stage.PRODUCTION)],
@@ -60,10 +69,7 @@ def in_production(site: Site) -> Candidate:
 def test_a_candidate_goes_back_when_its_proof_was_of_another_world(
     site: Site, size: float, minutes: int, ends_at: Stage
 ) -> None:
-    candidate, at = in_production(site), START + timedelta(minutes=minutes)
-    told = Drift(
-        agent=candidate.agent, kind="rewards", what="", size=size, run_id="run", at=at, sentence="It is known by now."
-    )
+    candidate, told = in_production(site), drift(size, minutes)
     with site.store() as store, pipeline(site, store) as learning:
         list(replace(learning, moved=lambda _agent: told)._outdated(NOW))
         found = store.candidates.get(candidate.number)
@@ -81,6 +87,80 @@ def test_a_candidate_whose_files_were_changed_is_not_even_asked(site: Site) -> N
         found = examiner(site.settings, store, opener(site, kept))(candidate, NOW)
     assert (found.passed, found.evidence) == (False, {})
     assert found.why.startswith("its files were refused: ")
+
+
+def test_who_is_passed_over_is_told_once_and_not_while_a_person_paused_it(site: Site) -> None:
+    decides = in_production(site)
+    with site.store() as store, pipeline(site, store) as learning:
+        made_now = NewCandidate(
+            **{name: getattr(decides, name) for name in NewCandidate.model_fields} | {"key": "older"}
+        )
+        waiting = store.candidates.add(made_now, NOW)
+        store.candidates.pause(waiting.number, True, "anna", "a release", NOW)
+        assert list(learning._passed_over(waiting, "another is in use", NOW)) == []
+        store.candidates.pause(waiting.number, False, "anna", "released", NOW)
+        (told,) = learning._passed_over(waiting, "another is in use", NOW)
+        assert told.sentence == f"candidate {waiting.number} of test-executor is passed over: another is in use"
+        assert list(learning._passed_over(waiting, "another is in use", NOW)) == []
+
+
+@pytest.mark.parametrize("trouble", [WhetError("The server does not answer."), PermissionError("It is not ours.")])
+def test_a_candidate_whose_files_are_out_of_reach_waits(site: Site, trouble: Exception) -> None:
+    def out_of_reach(_candidate: Candidate) -> Policy:
+        raise trouble
+
+    candidate = in_production(site)
+    with site.store() as store:
+        found = examiner(site.settings, store, out_of_reach)(candidate, NOW)
+    assert (found.passed, found.evidence) == (None, {})
+    assert str(trouble) in found.why
+
+
+def test_without_its_queue_learning_still_watches_who_decides(site: Site) -> None:
+    candidate = in_production(site)
+    with site.store() as store, pipeline(site, store) as learning:
+        live(site, store, runs=5, first=40)
+        queueless = replace(learning, queue=Unreachable(WhetError("No broker answers.")), moved=lambda _: drift(-5, 40))
+        with pytest.raises(WhetError, match="No broker answers"):
+            list(queueless.tick(NOW))
+        found = store.candidates.get(candidate.number)
+        assert found is not None
+        assert found.stage is Stage.ROLLED_BACK
+        assert len(store.learning.unread(100)) == 15  # nothing is taken for read that is not in the queue
+
+
+def test_a_batch_that_cannot_be_trained_is_an_error_when_all_else_is_done(site: Site) -> None:
+    candidate = in_production(site)
+    with site.store() as store:
+        live(site, store, runs=40, first=40)
+        for path in (site.state_dir / "registry").rglob("tables.json"):  # of whom the next one would go on from
+            path.chmod(0o644)
+            path.write_bytes(path.read_bytes() + b" ")
+        told = list[Told]()
+        with pipeline(site, store) as learning, pytest.raises(RefusedInput, match=r"tables\.json"):
+            told.extend(learning.tick(START + timedelta(hours=2)))  # what came before the error is in it
+        assert len(store.learning.batches()) == 2
+        assert [each.number for each in store.candidates.all()] == [candidate.number]
+    assert f"{candidate.agent}: batch 2 could not be trained" in [each.sentence for each in told]
+    assert told[-1].phase is Phase.ROLL_OUT
+
+
+def test_a_queue_that_does_not_answer_is_told_by_whoever_needs_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    site = made(tmp_path / "project", SETTINGS.replace("min_hours", 'queue = "redis://127.0.0.1:9/0"\nmin_hours'))
+    trouble = WhetError("No broker answers.")
+
+    def failing(_address: str, _name: str) -> None:
+        raise trouble
+
+    monkeypatch.setattr("whet.queues.opening.opened", failing)
+    with site.store() as store:
+        with queue(site, store) as opened, pytest.raises(WhetError, match="No broker answers"):
+            opened.take("one", 1)
+        trouble = RefusedInput("That is no address.")
+        with pytest.raises(RefusedInput, match="no address"), queue(site, store):
+            raise AssertionError("a wrong line of settings is told at once")
 
 
 @pytest.mark.parametrize("stage", [Stage.PRODUCTION, Stage.ROLLED_BACK])

@@ -18,6 +18,7 @@ from whet.bootstrap.drifting import changes
 from whet.bootstrap.proving import examiner, held_out
 from whet.bootstrap.site import Site
 from whet.core.candidates import Candidate, Lineage, NewCandidate
+from whet.core.errors import MissingTool, RefusedInput, WhetError
 from whet.core.learning_log import Batch
 from whet.core.ports import Store
 from whet.core.queues import TrainingQueue
@@ -100,13 +101,21 @@ def queue(site: Site, store: Store) -> Iterator[TrainingQueue]:
     if address == "store":
         yield store.queue
         return
-    from whet.queues.opening import opened
-
-    made = opened(address, _queue_name(site))
-    try:
+    with closing(_elsewhere(address, _queue_name(site))) as made:
         yield made
-    finally:
-        made.close()
+
+
+def _elsewhere(address: str, name: str) -> TrainingQueue:
+    """Brokers that do not answer keep nobody from watching the candidates in use; a wrong line of settings does."""
+    from whet.queues.opening import opened
+    from whet.queues.unreachable import Unreachable
+
+    try:
+        return opened(address, name)
+    except (RefusedInput, MissingTool):
+        raise
+    except WhetError as error:
+        return Unreachable(error)
 
 
 def _queue_name(site: Site) -> str:

@@ -6,7 +6,7 @@ from datetime import datetime
 from whet.bootstrap.assembly import valuing
 from whet.bootstrap.drifting import changes
 from whet.core.candidates import Candidate, Stage
-from whet.core.errors import WhetError
+from whet.core.errors import RefusedInput, WhetError
 from whet.core.ports import Policy, Store
 from whet.core.records import Experience
 from whet.fleet.gate import Gate
@@ -33,8 +33,10 @@ def examiner(
     def examine(candidate: Candidate, now: datetime) -> Examination:
         try:
             policy = opened(candidate)
-        except WhetError as error:
+        except RefusedInput as error:
             return Examination(False, f"its files were refused: {error}", {})
+        except (WhetError, OSError) as error:  # of the registry, not of the candidate: it waits until that is mended
+            return Examination(None, f"not known yet: its files are out of reach: {error}", {})
         return _judged(settings, store, candidate, policy, now)
 
     return examine

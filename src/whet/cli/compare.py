@@ -65,19 +65,35 @@ def compare(one: str, other: str, project: Path, form: str) -> None:
 def _sides(store: Store, one: str, other: str) -> tuple[Side, Side]:
     first = _candidate(store, one)
     results = store.learning.results(first.agent, _EVER)
-    mine = [each for each in results if each.policy == f"candidate-{first.number}"]
+    mine, others = _parted(results, first)
     if other == PRODUCTION:
-        began = min((each.at for each in mine), default=None)
-        rest = [each for each in results if each not in mine and began is not None and each.at >= began]
-        return Side(f"candidate {first.number}", mine), Side("others meanwhile", rest)
+        return Side(f"candidate {first.number}", mine), Side("others meanwhile", _meanwhile(others, mine))
     second = _candidate(store, other)
+    if second.number == first.number:
+        raise WhetError(f"Candidate {first.number} is no different from itself.", "Name two candidates, or one alone.")
     if second.agent != first.agent:
         raise WhetError(
             f"Candidate {first.number} decides for {first.agent}, candidate {second.number} for {second.agent}.",
             "Compare two of the same agent.",
         )
-    theirs = [each for each in results if each.policy == f"candidate-{second.number}"]
+    theirs, _ = _parted(results, second)
     return Side(f"candidate {first.number}", mine), Side(f"candidate {second.number}", theirs)
+
+
+def _parted(results: Sequence[UnitResult], candidate: Candidate) -> tuple[list[UnitResult], list[UnitResult]]:
+    """What it decided, and what others did."""
+    parts: tuple[list[UnitResult], list[UnitResult]] = [], []
+    for each in results:
+        parts[each.policy != f"candidate-{candidate.number}"].append(each)
+    return parts
+
+
+def _meanwhile(others: Sequence[UnitResult], mine: Sequence[UnitResult]) -> list[UnitResult]:
+    """From its first run to its last: what came before or after it met another world."""
+    if not mine:
+        return []
+    began, ended = min(each.at for each in mine), max(each.at for each in mine)
+    return [each for each in others if began <= each.at <= ended]
 
 
 def _candidate(store: Store, name: str) -> Candidate:

@@ -7,13 +7,17 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
+from typing import TYPE_CHECKING
 
 import click
 
 from whet.bootstrap.site import Site, open_site
 from whet.cli.options import format_option, project_option
 from whet.cli.output import dump, require_visit, say
-from whet.core.text import printable
+from whet.core.text import printable, printable_lines
+
+if TYPE_CHECKING:
+    from whet.improvement.pipeline import Told
 
 
 @click.command()
@@ -36,17 +40,32 @@ def learn(watch: bool, at_once: bool, status: bool, project: Path, form: str) ->
     Settings: [tool.whet.learn] and [tool.whet.production], see docs/learn.md.
     """
     site = open_site(project)
-    require_visit(site)
+    if status or not watch:
+        require_visit(site)
     if status:
         from whet.cli.learn_status import tell_status
 
         tell_status(site, form)
         return
     with _until_stopped() as stopped:
-        while True:
+        if not watch:
             _tick(site, at_once, form)
-            if not watch or stopped.wait(site.settings.learn.check_seconds):
-                return
+        while watch and not stopped.is_set():
+            look(site, at_once, form)
+            stopped.wait(site.settings.learn.check_seconds)
+
+
+def look(site: Site, at_once: bool, form: str) -> None:
+    """What cannot be done now may be possible at the next look: a service tells, and goes on."""
+    from whet.core.errors import WhetError
+
+    try:
+        if site.visited:
+            _tick(site, at_once, form)
+        else:
+            click.echo("Whet has not visited this project yet, so there is nothing to learn from.", err=True)
+    except (WhetError, OSError) as error:
+        click.echo(f"whet: {printable_lines(str(error))}", err=True)
 
 
 def _tick(site: Site, at_once: bool, form: str) -> None:
@@ -57,15 +76,21 @@ def _tick(site: Site, at_once: bool, form: str) -> None:
     now = datetime.now(UTC)
     with exclusive(site.state_dir / f"{FOLDER}.lock"), site.store() as store:
         with pipeline(site, store, Rule(1, 0.0) if at_once else None) as learning:
-            told = []
-            for each in learning.tick(now):
-                told.append({"phase": each.phase.value, "candidate": each.candidate, "told": each.sentence})
-                if form == "text":
-                    say(f"{each.phase.value:>8}  {printable(each.sentence, 400)}")
-        if form == "json":
-            dump({"at": now.isoformat(), "steps": told})
-        elif not told:
+            told: list[Told] = []
+            try:
+                for each in learning.tick(now):
+                    told.append(each)
+                    if form == "text":
+                        say(f"{each.phase.value:>8}  {printable(each.sentence, 400)}")
+            finally:  # what was done is told, although something else could not be
+                if form == "json":
+                    dump({"at": now.isoformat(), "steps": [_step(each) for each in told]})
+        if form == "text" and not told:
             say("Nothing is due: no new experiences, and no candidate to look at. They come from: whet run")
+
+
+def _step(told: "Told") -> dict[str, object]:
+    return {"phase": told.phase.value, "candidate": told.candidate, "told": told.sentence}
 
 
 @contextmanager

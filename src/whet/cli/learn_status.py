@@ -1,5 +1,6 @@
 """whet learn --status: what learning has, what it waits for, and whether it has settled. Changes nothing."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -24,11 +25,20 @@ def tell_status(site: Site, form: str) -> None:
     say(f"Experiences judged: {counts or 'none yet'}")
     for each in told["refused"]:
         say(f"  refused {each['key']}: {printable(each['why'], 300)}")
-    table("\nWaiting to be trained with", ("agent", "what for"), [(w["agent"], w["told"]) for w in told["waiting"]])
+    waiting = [(each["agent"], each["told"]) for each in told["waiting"]]
+    _table("Waiting to be trained with", ("agent", "what for"), waiting, "nothing; whet learn takes in what is new")
     rows = [(c["agent"], c["converged"], c["advice"]) for c in told["convergence"]]
-    table("\nHas learning settled?", ("agent", "settled", "advice"), rows)
+    _table("Has learning settled?", ("agent", "settled", "advice"), rows, "unknown before the first whet run")
     for each in told["drift"]:
         say(f"\nDrift: {printable(each, 300)}")
+
+
+def _table(title: str, columns: Sequence[str], rows: Sequence[Sequence[object]], otherwise: str) -> None:
+    """A title above nothing would leave people wondering."""
+    if rows:
+        table(f"\n{title}", columns, rows)
+    else:
+        say(f"\n{title}\n  {otherwise}")
 
 
 def _status(site: Site, store: Store) -> dict[str, Any]:

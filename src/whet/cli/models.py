@@ -38,8 +38,10 @@ def models(number: int | None, agent: str | None, project: Path, form: str) -> N
 
 
 def _row(candidate: Candidate) -> tuple[object, ...]:
+    from whet.improvement.rollout.stepping import standing
+
     c = candidate
-    return c.number, c.agent, c.kind, _stage(c), f"{c.share:.0%}", f"{c.since:%Y-%m-%d %H:%M}", c.why
+    return c.number, c.agent, c.kind, _stage(c), f"{c.share:.0%}", f"{c.since:%Y-%m-%d %H:%M}", standing(c)
 
 
 def _stage(candidate: Candidate) -> str:

@@ -5,7 +5,7 @@ same effect: verdicts and training examples are kept by key, a batch trains to t
 what made it, and moves only from where it was seen to stand.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -86,12 +86,19 @@ class Pipeline:
     wait_seconds: float = 0.0  # for what a queue elsewhere still has under way
 
     def tick(self, now: datetime) -> Iterator[Told]:
-        """Everything that is due at `now`. Yields after each durable step; whoever stops there can start again."""
-        yield from self._collect(now)
-        yield from self._take(now)
-        yield from self._train(now)
-        yield from self._prove(now)
-        yield from self._roll_out(now)
+        """Everything that is due at `now`. Yields after each durable step; whoever stops there can start again.
+
+        A queue or a registry out of reach holds up what needs it and is told at the end, as an error: candidates that
+        decide are watched all the same.
+        """
+        trouble: list[Exception] = []
+        for phase in (self._collect, self._take, self._train, self._prove, self._roll_out):
+            try:
+                yield from phase(now)
+            except (WhetError, OSError) as error:
+                trouble.append(error)
+        if trouble:
+            raise trouble[0]
 
     def _collect(self, now: datetime) -> Iterator[Told]:
         while seen := self.store.learning.unread(_AT_ONCE):
@@ -133,25 +140,38 @@ class Pipeline:
             if ready.due:
                 self.store.learning.close_batch(agent, now, self.rule.fewest)
             yield Told(Phase.TRAIN, f"{agent}: {'training is due' if ready.due else 'waiting'}: {ready.sentence}")
-        trained = {candidate.key for candidate in self.store.candidates.all()}
-        for batch in reversed(self.store.learning.batches()):
-            if key_of(batch) not in trained:
-                yield from self._train_batch(batch, now)
+        trouble = yield from self._train_batches(now)
         self.store.learning.trim(self.replay_capacity)
         self.store.learning.forget(self.retention.forgotten_before(now), self.retention.verdicts)
+        if trouble:
+            raise trouble[0]
+
+    def _train_batches(self, now: datetime) -> Generator[Told, None, list[WhetError]]:
+        """Those that are not trained yet; one in trouble does not stop the others."""
+        trained, trouble = {candidate.key for candidate in self.store.candidates.all()}, list[WhetError]()
+        for batch in reversed(self.store.learning.batches()):
+            try:
+                if key_of(batch) not in trained:
+                    yield from self._train_batch(batch, now)
+            except WhetError as error:
+                yield Told(Phase.TRAIN, f"{batch.agent}: batch {batch.number} could not be trained")
+                trouble.append(error)
+        return trouble
 
     def _train_batch(self, batch: Batch, now: datetime) -> Iterator[Told]:
-        try:
-            made = self.workshop.train(batch, self._parent(batch.agent))
-        except WhetError as error:  # one batch in trouble does not stop what watches the candidates in use
-            yield Told(Phase.TRAIN, f"{batch.agent}: batch {batch.number} could not be trained: {error}")
-            return
+        made = self.workshop.train(batch, self._parent(batch.agent))
         yield Told(Phase.TRAIN, f"{batch.agent}: batch {batch.number} is trained")
         candidate = self.store.candidates.add(made, now)
         for earlier in self.store.candidates.at_stage(batch.agent, Stage.TRAINED)[_MOST_WAITING:]:
-            self._move(earlier, Stage.REJECTED, f"{_MOST_WAITING} candidates that know more wait for evidence", now)
+            yield from self._passed_over(earlier, f"{_MOST_WAITING} candidates that know more wait for evidence", now)
         told = f"candidate {candidate.number} of {batch.agent}: trained with {batch.size:,} experiences"
         yield Told(Phase.TRAIN, told, candidate.number)
+
+    def _passed_over(self, candidate: Candidate, why: str, now: datetime) -> Iterator[Told]:
+        """Unless a person paused it meanwhile."""
+        if self._move(candidate, Stage.REJECTED, why, now) is not None:
+            told = f"candidate {candidate.number} of {candidate.agent} is passed over: {why}"
+            yield Told(Phase.PROVE, told, candidate.number)
 
     def _parent(self, agent: str) -> Candidate | None:
         """Who knows most of those that nobody found fault with."""
@@ -162,7 +182,7 @@ class Pipeline:
         for candidate in reversed(waiting):
             later = self._later_one_in_use(candidate)
             if later is not None:
-                self._move(candidate, Stage.REJECTED, f"candidate {later}, which knows more, is in use", now)
+                yield from self._passed_over(candidate, f"candidate {later}, which knows more, is in use", now)
                 continue
             found = self.examine(candidate, now)
             if found.passed is None:
@@ -203,8 +223,10 @@ class Pipeline:
 
     def _move(
         self, candidate: Candidate, to: Stage, why: str, now: datetime, evidence: Mapping[str, Any] | None = None
-    ) -> None:
-        self.store.candidates.move(steps.taken(candidate, to, 0.0, steps.Told(why, evidence=evidence or {})), now)
+    ) -> Candidate | None:
+        return self.store.candidates.move(
+            steps.taken(candidate, to, 0.0, steps.Told(why, evidence=evidence or {})), now
+        )
 
 
 def key_of(batch: Batch) -> str:

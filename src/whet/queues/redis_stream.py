@@ -95,7 +95,7 @@ class RedisQueue:
             yield
         except (RedisError, OSError) as error:
             raise WhetError(
-                f"The training queue {self._shown} cannot be used: {error}.",
+                f"The training queue {self._shown} cannot be used: {str(error).rstrip('.')}.",
                 "Check that the Redis server (6.2 or newer) runs, may be reached and takes this password.",
             ) from error
 

@@ -137,6 +137,27 @@ def test_paused_for_a_person_it_begins_its_step_again(store: SqlStore) -> None:
     )
 
 
+def test_resuming_what_is_not_paused_changes_nothing(store: SqlStore) -> None:
+    """Said twice, it would throw away what was measured since it was said first."""
+    number = proven(store).number
+    roll_out(store, QUICK, START)
+    remember(store, lived(at(store, number), 60, random.Random(1), gain=0.0, when=START))
+    assert roll_out(store, QUICK, NOW)[0].verdict is Verdict.PAUSE
+    once = resume(store, number, "anna", "give it time", NOW)
+    assert resume(store, number, "anna", "give it time", NOW + HOUR) == once == at(store, number)
+
+
+def test_who_has_ended_is_neither_paused_nor_resumed(store: SqlStore) -> None:
+    number = proven(store).number
+    roll_out(store, QUICK, START)
+    pause(store, number, "anna", "a release", NOW)
+    gone = rollback(store, number, "ben", "it is slow", NOW)
+    for act in (pause, resume):
+        with pytest.raises(WhetError, match=f"is rolled-back: .*whet models {number}"):
+            act(store, number, "anna", "why", NOW)
+    assert at(store, number) == gone
+
+
 def test_promotion_ends_a_pause(store: SqlStore) -> None:
     number = added(store, "batch:1").number
     pause(store, number, "anna", "wait", NOW)

@@ -9,7 +9,8 @@ import pytest
 from tests.improvement.rollout.rollout_scenes import BASE, HOUR, QUICK, START, added, at, lived, proven, remember
 
 from whet.core.candidates import Candidate, Stage
-from whet.improvement.rollout.stepping import roll_out
+from whet.improvement.rollout.people import pause, promote, resume
+from whet.improvement.rollout.stepping import roll_out, standing
 from whet.improvement.rollout.steps import begun
 from whet.improvement.rollout.watching import Look, Verdict
 from whet.store import open_store
@@ -143,6 +144,35 @@ def test_probation_ends_and_is_not_looked_at_again(store: SqlStore) -> None:
     assert _tick(store, now + 8 * DAY)[0].verdict is Verdict.SETTLED
     assert _tick(store, now + 9 * DAY) == []
     assert at(store, number).stage is Stage.PRODUCTION
+
+
+def test_who_comes_back_to_production_is_on_probation_again(store: SqlStore) -> None:
+    first = proven(store, "batch:1").number
+    now = _to_production(store, first, START)
+    remember(store, lived(at(store, first), 30, random.Random(5), gain=0.0, when=now, reward=60.0))
+    now += 8 * DAY
+    assert _tick(store, now)[0].verdict is Verdict.SETTLED
+    second = added(store, "batch:2").number
+    promote(store, second, "anna", QUICK, now)
+    remember(store, lived(at(store, second), 40, random.Random(6), gain=0.0, when=now))
+    promote(store, first, "anna", QUICK, now + DAY)
+    remember(store, lived(at(store, first), 40, random.Random(7), gain=-40.0, when=now + DAY))
+    look = _tick(store, now + DAY + 5 * HOUR)[0]
+    assert (look.number, look.verdict) == (first, Verdict.ROLL_BACK)
+
+
+def test_where_it_stands_is_what_the_last_look_saw_until_somebody_says_more(store: SqlStore) -> None:
+    number = proven(store).number
+    _tick(store, START)
+    assert standing(at(store, number)) == f"candidate {number} is proven and goes to 10 %"
+    (look,) = _tick(store, START + HOUR)
+    assert "next step at 30" in look.sentence
+    assert standing(at(store, number)) == look.sentence
+    pause(store, number, "anna", "a release", START + 2 * HOUR)
+    assert standing(at(store, number)) == "paused by anna: a release"
+    assert "it is paused until" in _tick(store, START + 3 * HOUR)[0].sentence
+    resume(store, number, "anna", "released", START + 4 * HOUR)
+    assert standing(at(store, number)) == "resumed by anna: released"
 
 
 def test_a_changed_baseline_begins_the_step_again(store: SqlStore) -> None:

@@ -126,7 +126,7 @@ def regression_gate(
     if measured is None:
         why = "older decisions do not say which action is best" if any_old else "there is nothing older to forget"
         return GateResult(name="regression", passed=None if any_old else True, measured=None, needed=needed, why=why)
-    why = f"{measured:.0%} of the accuracy on what was learned before is kept"
+    why = f"{measured:.0%} of production's accuracy on what was learned before"
     return GateResult(name="regression", passed=measured >= needed, measured=measured, needed=needed, why=why)
 
 

@@ -77,7 +77,7 @@ def compare_arms(candidate: Arm, production: Arm, level: float = 0.95) -> Compar
     if not 0.0 < level < 1.0:
         raise RefusedInput(f"The confidence level is {level}.", "Give a number between 0 and 1, such as 0.95.")
     if min(candidate.units, production.units) < FEWEST_UNITS:
-        return _unknown(candidate.units, production.units, level, f"fewer than {FEWEST_UNITS} units in an arm")
+        return _unknown(candidate.units, production.units, level, f"fewer than {FEWEST_UNITS} runs in an arm")
     difference, radius = candidate.mean - production.mean, _radius(candidate, production, 1.0 - level)
     if not (math.isfinite(difference) and math.isfinite(radius)):
         return _unknown(candidate.units, production.units, level, "the values are too large to reckon with")

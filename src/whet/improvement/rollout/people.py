@@ -73,14 +73,16 @@ def rollback(store: Store, number: int, by: str, why: str, now: datetime) -> Can
 
 def pause(store: Store, number: int, by: str, why: str, now: datetime) -> Candidate:
     """It stays where it is, except that it still goes back by itself when it is worse."""
-    candidate = _known(store, number)
+    candidate = _under_way(store, number)
     store.candidates.note(number, {PAUSED: {"by": by, "why": why}})
     return store.candidates.pause(number, True, by, f"paused by {by}: {why}", now) or candidate
 
 
 def resume(store: Store, number: int, by: str, why: str, now: datetime) -> Candidate:
     """It goes on. What Whet itself paused begins its step again: what was measured there led nowhere."""
-    candidate = _known(store, number)
+    candidate = _under_way(store, number)
+    if not candidate.paused:  # said twice it would begin its step twice
+        return candidate
     if candidate.evidence.get(PAUSED, {}).get("by") == "whet" and candidate.stage in (Stage.CANARY, Stage.PRODUCTION):
         against = in_production(store, candidate.agent)
         store.candidates.note(number, steps.begins_again(candidate, now, against), f"its step begins again, by {by}")
@@ -92,6 +94,17 @@ def _known(store: Store, number: int) -> Candidate:
     if found is None:
         raise WhetError(f"There is no candidate {number}.", "whet models lists those there are.")
     return found
+
+
+def _under_way(store: Store, number: int) -> Candidate:
+    """Why one that has ended did so must stay readable."""
+    candidate = _known(store, number)
+    if candidate.stage in (Stage.REJECTED, Stage.ROLLED_BACK):
+        raise WhetError(
+            f"Candidate {number} is {candidate.stage.value}: it goes nowhere any more, paused or not.",
+            f"Why it ended: whet models {number}",
+        )
+    return candidate
 
 
 def _skipped(store: Store, candidate: Candidate, plan: Plan, now: datetime) -> list[str]:

@@ -29,7 +29,7 @@ def roll_out(store: Store, plan: Plan, now: datetime) -> list[Look]:
 def roll_out_agent(store: Store, agent: str, plan: Plan, now: datetime) -> list[Look]:
     bring_back(store.candidates, agent, now)
     deciding = [each for stage in (Stage.PRODUCTION, Stage.CANARY) for each in store.candidates.at_stage(agent, stage)]
-    watched = [candidate for candidate in deciding if SETTLED not in candidate.evidence]
+    watched = [candidate for candidate in deciding if not _settled(candidate)]
     results = _results(store, watched, plan)
     looks = [_looked(store, candidate, results, plan, now) for candidate in watched]
     bring_back(store.candidates, agent, now)
@@ -41,8 +41,24 @@ def look_at(store: Store, candidate: Candidate, plan: Plan, now: datetime) -> Lo
     return _look(store, candidate, _results(store, [candidate], plan), plan, now)
 
 
+def standing(candidate: Candidate) -> str:
+    """As a sentence: what it waits for, if that was looked at since its last step; else that step."""
+    look = candidate.evidence.get(LOOK, {})
+    waits = look.get("verdict") == Verdict.WAIT and look.get("paused") is candidate.paused is False
+    return str(look["sentence"]) if waits and datetime.fromisoformat(look["at"]) >= candidate.since else candidate.why
+
+
 def in_production(store: Store, agent: str) -> int | None:
     return next((each.number for each in store.candidates.at_stage(agent, Stage.PRODUCTION)), None)
+
+
+def _settled(candidate: Candidate) -> bool:
+    """Since it last came to production: whoever comes back is on probation again."""
+    return bool(candidate.evidence.get(SETTLED, {}).get("since") == _since(candidate))
+
+
+def _since(candidate: Candidate) -> str:
+    return steps.as_begun(candidate).since.isoformat()
 
 
 def _results(store: Store, watched: Sequence[Candidate], plan: Plan) -> Sequence[UnitResult]:
@@ -93,7 +109,8 @@ def _arms(candidate: Candidate, results: Sequence[UnitResult], plan: Plan, now: 
 
 def _follow(store: Store, candidate: Candidate, look: Look, plan: Plan, now: datetime) -> None:
     """Take the step the look calls for, or note what was seen."""
-    candidates, seen = store.candidates, {LOOK: look.model_dump(mode="json") | {"at": now.isoformat()}}
+    candidates, noted = store.candidates, {"at": now.isoformat(), "paused": candidate.paused}
+    seen = {LOOK: look.model_dump(mode="json") | noted}
     told = steps.Told(look.sentence, evidence=seen)
     match look.verdict:
         case Verdict.ROLL_BACK:
@@ -107,7 +124,8 @@ def _follow(store: Store, candidate: Candidate, look: Look, plan: Plan, now: dat
             again = steps.begins_again(candidate, now, in_production(store, candidate.agent))
             candidates.note(candidate.number, seen | again, look.sentence)
         case Verdict.SETTLED:
-            candidates.note(candidate.number, seen | {SETTLED: {"at": now.isoformat()}}, look.sentence)
+            settled = {"at": now.isoformat(), "since": _since(candidate)}
+            candidates.note(candidate.number, seen | {SETTLED: settled}, look.sentence)
         case Verdict.WAIT:
             candidates.note(candidate.number, seen)
 
