@@ -112,6 +112,8 @@ def test_a_hidden_secret_is_masked_on_the_way_in(shop: Path, tmp_path: Path) -> 
         (lambda line: line.replace('"support": 1', '"support": -1'), "support: Input should be greater than"),
         (lambda line: line.replace('"support": 1', f'"support": {2**63}'), "counted more often than can be stored"),
         (lambda line: re.sub(r'"at": "[^"]*"', '"at": "2026-01-01T00:00:00"', line), "its time has no time zone"),
+        (lambda line: re.sub(r'"at": "[^"]*"', '"at": "0001-01-01T00:00:00+14:00"', line), "before the year 1"),
+        (lambda line: re.sub(r'"at": "[^"]*"', '"at": "9999-12-31T23:59:59-14:00"', line), "after 9999"),
         (lambda line: line.replace('"text": "', '"text": "' + "x" * 1_000_000), "longer than 1,000,000 characters"),
         (lambda _: '{"a":' * 5000, "Invalid JSON"),
     ],

@@ -14,7 +14,7 @@ from whet.bootstrap.proving import examiner, held_out
 from whet.bootstrap.site import Site
 from whet.core.candidates import Candidate, NewCandidate, Stage
 from whet.core.errors import RefusedInput, WhetError
-from whet.core.learning_log import Quality
+from whet.core.learning_log import Batch, Quality
 from whet.core.ports import Policy
 from whet.improvement.drift_record import Drift
 from whet.improvement.pipeline import Phase, Told
@@ -141,7 +141,28 @@ def test_a_batch_that_cannot_be_trained_is_an_error_when_all_else_is_done(site: 
             told.extend(learning.tick(START + timedelta(hours=2)))  # what came before the error is in it
         assert len(store.learning.batches()) == 2
         assert [each.number for each in store.candidates.all()] == [candidate.number]
-    assert f"{candidate.agent}: batch 2 could not be trained" in [each.sentence for each in told]
+    (why,) = [each.sentence for each in told if "could not be trained" in each.sentence]
+    assert why.startswith(f"{candidate.agent}: batch 2 could not be trained: ")
+    assert "tables.json" in why
+    assert told[-1].phase is Phase.ROLL_OUT
+
+
+def test_of_several_troubles_each_is_told_once(site: Site) -> None:
+    class Full:
+        def train(self, batch: Batch, parent: Candidate | None) -> NewCandidate:
+            raise OSError(28, "No space left on device")
+
+    in_production(site)
+    with site.store() as store, pipeline(site, store) as learning:
+        live(site, store, runs=40, first=40)
+        for phase in (learning._collect, learning._take):
+            list(phase(NOW))
+        broken = replace(learning, queue=Unreachable(WhetError("No broker answers.")), workshop=Full())
+        told = list[Told]()
+        with pytest.raises(WhetError) as raised:
+            told.extend(broken.tick(START + timedelta(hours=2)))
+    assert str(raised.value).splitlines() == ["No broker answers.", "[Errno 28] No space left on device"]
+    assert any("could not be trained: [Errno 28]" in each.sentence for each in told)
     assert told[-1].phase is Phase.ROLL_OUT
 
 

@@ -1,5 +1,6 @@
 """Agents of a category lend each other steps while they are trained: by situation and kind, and as far as it helps."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +15,13 @@ from whet.improvement.training_common import CommonGround
 from whet.improvement.training_learners import open_learner
 from whet.improvement.training_record import TrainingFolder
 from whet.improvement.training_scenes import Draw, Scene, Scenes
+from whet.improvement.training_sharing import Exchange
 from whet.improvement.training_subject import situations_of, subject_of
-from whet.improvement.training_under_way import Trainee
+from whet.improvement.training_under_way import Trainee, UnderWay
 from whet.improvement.world import shipped
 from whet.policies.deep.dqn import DQN
 from whet.policies.deep.learning import Steps
+from whet.policies.deep.sharing import Trust
 
 RISK, FLAKY = agent_named("regression-risk-analyzer"), agent_named("flaky-test-hunter")
 FOCUSED = {RISK.name: "assess_by_coverage", FLAKY.name: "rerun_suspects"}
@@ -79,7 +82,7 @@ def test_a_step_comes_as_the_borrowers_own_state_action_and_size_of_reward() -> 
     np.testing.assert_array_equal(own.masks, masks)
     assert [borrower.actions[place].name for place in own.actions] == ["rerun_suspects"]
     assert own.rewards == pytest.approx([2.0 + np.sqrt(5.0)])
-    assert common.probabilities == pytest.approx([0.5], abs=0.51)  # ε is 1: each of two kinds
+    assert common.probabilities == pytest.approx([0.5], abs=0.01)  # ε is 1: each of two kinds
     assert mine.policy(learner_of(borrower))(common.observations, common.masks).sum() == pytest.approx(1.0)
 
 
@@ -102,6 +105,35 @@ def test_who_is_paid_alike_borrows_and_who_is_paid_otherwise_does_not(tmp_path: 
         learned = open_learner("dqn", tmp_path / "otherwise" / agent / "learner")
         rows, masks = situations_of(scenes(agent, 1.0, 0.0))
         assert agent_named(agent).actions[int(learned.values(rows, masks).argmax())].name == best
+
+
+def exchanged(path: Path, changed: Callable[[list[UnderWay]], None]) -> list[bool]:
+    """Who is lent anything in many rounds, after something was changed."""
+    both = [scenes(RISK.name, 40.0, 0.0), scenes(FLAKY.name, 4.0, 0.0)]
+    under_way = [UnderWay.begun(each) for each in trainees(path, both)]
+    changed(under_way)
+    exchange = Exchange(under_way)
+    steps = [step(mine, FOCUSED[mine.agent], 1.0) for mine in both]
+    return [any(lent) for lent in zip(*(exchange(steps) for _ in range(60)), strict=True)]
+
+
+def test_only_agents_of_a_category_lend_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def apart(trainings: list[UnderWay]) -> None:
+        ground = trainings[0].subject.common
+        assert ground is not None
+        monkeypatch.setattr(ground, "category", "fleet")
+
+    monkeypatch.setattr(Trust, "of", lambda _self, names: dict.fromkeys(names, 1.0))
+    assert exchanged(tmp_path / "one", lambda _: None) == [True, True]
+    assert exchanged(tmp_path / "two", apart) == [False, False]
+
+
+@pytest.mark.parametrize(("trust", "lent"), [(0.19, [False, False]), (0.21, [True, True])])
+def test_who_is_hardly_trusted_lends_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, trust: float, lent: list[bool]
+) -> None:
+    monkeypatch.setattr(Trust, "of", lambda _self, names: dict.fromkeys(names, trust))
+    assert exchanged(tmp_path, lambda _: None) == lent
 
 
 def test_killed_while_they_share_they_go_on_to_the_same_weights(tmp_path: Path) -> None:

@@ -27,3 +27,13 @@ def test_its_own_memories_come_back_unmarked() -> None:
     (back,) = from_lines(to_lines("shop", [LIVED]), "shop")
     (named,) = from_lines(to_lines("shop", [LIVED]), "shop", "shop")
     assert back.about == named.about == {"action": "left", "reward": 1.0}
+
+
+def test_a_source_that_is_a_digest_stays_as_it_is() -> None:
+    """It has digits in a row that check like a card's; what is known by it would come in a second time."""
+    digest = "finding:e5f0f061b095daef224a12b513c653b966df5c-58922040424950-fd3bf5a1722e".replace("-", "")
+    for source in (digest, "failure:4111111111111111"):
+        (back,) = from_lines(to_lines("shop", [LIVED.model_copy(update={"source": source})]), "shop")
+        assert back.source == source
+    (told,) = from_lines(to_lines("shop", [LIVED.model_copy(update={"source": "card 4111111111111111"})]), "shop")
+    assert told.source == "card [card]"

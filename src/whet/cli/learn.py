@@ -1,13 +1,14 @@
 """whet learn: yesterday's runs become a better policy, if it is one."""
 
 import signal
+import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from types import FrameType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -18,6 +19,8 @@ from whet.core.text import printable, printable_lines
 
 if TYPE_CHECKING:
     from whet.improvement.pipeline import Told
+
+T = TypeVar("T")
 
 
 @click.command()
@@ -81,12 +84,21 @@ def _tick(site: Site, at_once: bool, form: str) -> None:
                 for each in learning.tick(now):
                     told.append(each)
                     if form == "text":
-                        say(f"{each.phase.value:>8}  {printable(each.sentence, 400)}")
+                        _aloud(say, f"{each.phase.value:>8}  {printable(each.sentence, 400)}")
             finally:  # what was done is told, although something else could not be
                 if form == "json":
-                    dump({"at": now.isoformat(), "steps": [_step(each) for each in told]})
+                    _aloud(dump, {"at": now.isoformat(), "steps": [_step(each) for each in told]})
         if form == "text" and not told:
-            say("Nothing is due: no new experiences, and no candidate to look at. They come from: whet run")
+            _aloud(say, "Nothing is due: no new experiences, and no candidate to look at. They come from: whet run")
+
+
+def _aloud(tell: Callable[[T], None], told: T) -> None:
+    """Who is not heard ends: it is no trouble of a tick, after which a service would go on."""
+    try:
+        tell(told)
+        sys.stdout.flush()
+    except OSError as error:
+        raise click.FileError("standard output", str(error)) from error
 
 
 def _step(told: "Told") -> dict[str, object]:

@@ -97,8 +97,7 @@ class Pipeline:
                 yield from phase(now)
             except (WhetError, OSError) as error:
                 trouble.append(error)
-        if trouble:
-            raise trouble[0]
+        _raise(trouble)
 
     def _collect(self, now: datetime) -> Iterator[Told]:
         while seen := self.store.learning.unread(_AT_ONCE):
@@ -143,18 +142,17 @@ class Pipeline:
         trouble = yield from self._train_batches(now)
         self.store.learning.trim(self.replay_capacity)
         self.store.learning.forget(self.retention.forgotten_before(now), self.retention.verdicts)
-        if trouble:
-            raise trouble[0]
+        _raise(trouble)
 
-    def _train_batches(self, now: datetime) -> Generator[Told, None, list[WhetError]]:
+    def _train_batches(self, now: datetime) -> Generator[Told, None, list[Exception]]:
         """Those that are not trained yet; one in trouble does not stop the others."""
-        trained, trouble = {candidate.key for candidate in self.store.candidates.all()}, list[WhetError]()
+        trained, trouble = {candidate.key for candidate in self.store.candidates.all()}, list[Exception]()
         for batch in reversed(self.store.learning.batches()):
             try:
                 if key_of(batch) not in trained:
                     yield from self._train_batch(batch, now)
-            except WhetError as error:
-                yield Told(Phase.TRAIN, f"{batch.agent}: batch {batch.number} could not be trained")
+            except (WhetError, OSError) as error:
+                yield Told(Phase.TRAIN, f"{batch.agent}: batch {batch.number} could not be trained: {error}")
                 trouble.append(error)
         return trouble
 
@@ -227,6 +225,15 @@ class Pipeline:
         return self.store.candidates.move(
             steps.taken(candidate, to, 0.0, steps.Told(why, evidence=evidence or {})), now
         )
+
+
+def _raise(trouble: Sequence[Exception]) -> None:
+    """One as it is; several as one that tells each once: two phases may miss the same queue."""
+    distinct = {str(error): error for error in trouble}
+    if len(distinct) == 1:
+        raise next(iter(distinct.values()))
+    if distinct:
+        raise WhetError("\n".join(distinct))
 
 
 def key_of(batch: Batch) -> str:

@@ -47,7 +47,7 @@ _ABOUT = re.compile(
     r"|error|exception|warning|failure|required|short|long|found|invalid|missing|mismatch|denied|izer|ize|ized)s?\Z",
     re.IGNORECASE,
 )
-_LITERALS = frozenset(
+LITERALS = frozenset(
     ("none", "null", "nil", "true", "false", "undefined", "nan", "str", "int", "bytes", "bool", "dict", "list", "any")
 )
 # How a sentence about a secret goes on.
@@ -58,6 +58,7 @@ _SENTENCE = re.compile(
     r"""|while|please)(?=[.!:;,]?(?:\s|\Z))""",
     re.IGNORECASE,
 )
+_CLOSING_TAG = r"</(?=[A-Za-z][\w:.-]{0,60}>)"
 _NOTHING = frozenset("*•.…x<>-_ \\/'\"[](){}")
 _MASKED = re.compile(r"\[(?:[a-z]+|private key|e-mail)\]")
 # get_secret(name), os.environ["TOKEN"]: code that fetches it
@@ -172,7 +173,7 @@ def _unquoted(text: str, found: re.Match[str], value: re.Match[str]) -> tuple[in
     if value["list"]:
         return begin, value.end()
     in_query = re.search(r"[?&][\w.-]*\Z", text[max(0, found.start() - 60) : found.start()])
-    ends = r"</(?=[A-Za-z])|&" if in_query else r"</(?=[A-Za-z])"
+    ends = rf"{_CLOSING_TAG}|&" if in_query else _CLOSING_TAG
     return begin, begin + len(re.split(ends, value[0], maxsplit=1)[0].rstrip(",;)]}>\\"))
 
 
@@ -186,11 +187,11 @@ def _fills_its_line(text: str, found: re.Match[str]) -> bool:
 def _harmless(told: str, found: re.Match[str], value: re.Match[str]) -> bool:
     """What is no secret though it is called one: nothing, a type, stars, a sentence, code that fetches it."""
     if value["quote"]:
-        return told.lower() in _LITERALS or set(told) <= _NOTHING
+        return told.lower() in LITERALS or set(told) <= _NOTHING
     first = re.split(r"[,;)\]}\s]", told, maxsplit=1)[0]
-    if found["name"] == "pass" and re.fullmatch(r"[0-9]{1,3}", told):  # pass: 3, fail: 0
+    if found["name"] == "pass" and re.match(r"[0-9]{1,3}\s*(?:[,;)\]}]|$)", told):  # pass: 3, fail: 0
         return True
-    if first.lower() in _LITERALS or set(told) <= _NOTHING or _OBJECT.match(told):
+    if first.lower() in LITERALS or set(told) <= _NOTHING or _OBJECT.match(told):
         return True
     if ":" in found["between"] and _SENTENCE.match(told):
         return True

@@ -1,7 +1,9 @@
 """Memories as lines of JSON, to take elsewhere or to keep a copy of."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from typing import Any
 
 from pydantic import ValidationError
@@ -15,6 +17,7 @@ from whet.memory.remembering_texts import fitting, subjects
 _FORMAT = "whet memories 1"
 _LONGEST_LINE = 1_000_000
 _LONGEST_SOURCE = 400
+_DIGEST = re.compile(r"[a-z]{1,20}:[0-9a-f]{12,64}")
 _MOST_COUNTED = 2**63 - 1  # what databases hold
 _ITS_OWN = ("used", "last_used")  # what was of use there says nothing about here
 
@@ -64,11 +67,21 @@ def _memory(number: int, line: str, expected: str) -> Memory:
         raise _refused(number, f"{printable(where, 100)}: {first['msg']}") from error
     if memory.project != expected:
         raise _refused(number, f"it is of another project, {printable(memory.project, 100)!r}")
-    if memory.at.tzinfo is None:
-        raise _refused(number, "at: its time has no time zone")
+    if why := _no_time(memory.at):
+        raise _refused(number, f"at: {why}")
     if max(memory.support, memory.against) > _MOST_COUNTED:
         raise _refused(number, "it was counted more often than can be stored")
     return memory
+
+
+def _no_time(at: datetime) -> str | None:
+    if at.tzinfo is None:
+        return "its time has no time zone"
+    try:
+        at.astimezone(UTC)
+    except OverflowError:
+        return "its time is before the year 1 or after 9999"
+    return None
 
 
 def _ours(memory: Memory, project: str, other: str | None) -> Memory:
@@ -81,7 +94,7 @@ def _ours(memory: Memory, project: str, other: str | None) -> Memory:
     return memory.model_copy(
         update={
             "project": project,
-            "source": masked(memory.source)[:_LONGEST_SOURCE],
+            "source": _source(memory.source),
             "agent": None if memory.agent is None else masked(memory.agent),
             "text": fitting(memory.text),
             "cue": None if memory.cue is None else fitting(memory.cue),
@@ -90,6 +103,11 @@ def _ours(memory: Memory, project: str, other: str | None) -> Memory:
             **{name: Memory.model_fields[name].default for name in _ITS_OWN},
         }
     )
+
+
+def _source(source: str) -> str:
+    """By a digest it is known again: then nothing in it is masked, whatever its digits look like."""
+    return source if _DIGEST.fullmatch(source) else masked(source)[:_LONGEST_SOURCE]
 
 
 def _read(number: int, line: str) -> dict[str, Any]:

@@ -48,7 +48,7 @@ class Production(Section):
     probation_hours: float = Field(168.0, ge=0, description="Hours in which production is still watched after a step.")
     confidence_level: float = Field(0.95, gt=0.5, lt=1, description="How sure a comparison must be.")
     min_accuracy: float = Field(0.85, ge=0, le=1, description="Gate: share of right decisions on kept runs.")
-    min_regression: float = Field(0.90, ge=0, le=1, description="Gate: share of its old accuracy that is kept.")
+    min_regression: float = Field(0.90, ge=0, le=1, description="Gate: old accuracy, as a share of production's.")
     min_safety: float = Field(0.95, ge=0, le=1, description="Gate: share of safe decisions.")
     min_effective: int = Field(200, ge=1, description="Gate: effective number of logged decisions.")
     rollback_threshold: float = Field(

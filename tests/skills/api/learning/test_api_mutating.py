@@ -56,3 +56,14 @@ def test_where_all_values_of_what_worked_were_changed_others_are_given() -> None
         explorer.drafting.remember(plain, ok=True)
         made = [explorer.mutating.make(SEARCHING, "nul-character@body") for _ in range(4)]
     assert {place.name for _, place in filter(None, made)} == {"like", "any"}
+
+
+def test_a_request_is_worn_when_each_of_its_values_was_changed_so() -> None:
+    kind = "nul-character@body"
+    with served(answering) as small, exploring(MADE, small) as explorer:
+        mutating, plain = explorer.mutating, explorer.drafting.new(NOTING)
+        for times in range(3):
+            assert not mutating._is_worn(kind, plain.draft), times
+            assert mutating._mutated(kind, plain)
+        assert mutating._is_worn(kind, plain.draft)
+        assert not mutating._is_worn("lone-surrogate@body", plain.draft)

@@ -78,3 +78,11 @@ def test_what_an_earlier_run_knows_comes_back_without_the_words() -> None:
     after.known_cause(B.id, "boom")
     assert after.statuses() == before.statuses() == {A.id: [200], B.id: [answer_of(500, "500 boom of a secret"), 500]}
     assert worth(after, B, 500, causes=("boom",), signature="500 boom of a secret") < 0.1
+
+
+def test_of_endlessly_many_ways_to_fail_a_few_are_remembered() -> None:
+    novelty = Novelty()
+    for number in range(1_000):
+        worth(novelty, A, 500, signature=f"boom {number}")
+        novelty.known(A.id, -5_000_000_000 - number)
+    assert len(novelty.statuses()[A.id]) == 21  # and the status itself

@@ -204,3 +204,23 @@ def test_an_operation_that_says_the_same_to_everything_teaches_nothing_about_kin
     assert made.kinds.kept() == {}
     saw(made, Step(ALL[0], "texts-1"), 400)
     assert made.kinds.kept() == {"texts-1": {"400": 1.0}}
+
+
+def test_who_failed_first_is_not_asked_again_when_a_second_shows_that_it_is_a_way_to_fail() -> None:
+    made = sequencing()
+    for operation in ALL[:2]:
+        saw(made, Step(operation, "texts-3"), BOOM, NEW_FAULT)
+    told_apart = made.kinds.column(BOOM)
+    assert made._unseen[:3, told_apart].tolist() == [0.0, 0.0, 1.0]
+
+
+def test_many_ways_to_fail_make_no_failure_likelier_where_nothing_was_tried() -> None:
+    """Together they count as one status among others."""
+    kinds = sequencing().kinds
+    hoped = {}
+    for ways in (1, 10):
+        for way in range(ways):
+            kinds.column(-100 - way)
+        failing = [kinds.column(500), *(kinds.column(-100 - way) for way in range(ways))]
+        hoped[ways] = np.mean([kinds._draw()[..., failing].sum(axis=-1).mean() for _ in range(200)])
+    assert hoped[10] < 1.2 * hoped[1]

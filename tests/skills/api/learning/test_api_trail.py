@@ -1,6 +1,7 @@
 """Which requests are kept for the next run, with what they rest on, and in which order they are walked."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given
@@ -56,6 +57,17 @@ def test_what_rests_on_others_is_deleted_before_them() -> None:
     second = told(no_shelf, 204, number=4, path={"id": "sh123456789"})
     trail = blazed((WORKS, (rack,), first), (WORKS, (rack, shelf), second))
     assert [way.operation for way in trail.order()] == [no_shelf.id, no_rack.id]
+
+
+def test_heights_of_what_rests_on_everything_before_are_told_at_once_and_a_damaged_trail_ends() -> None:
+    trail = blazed((WORKS, (MADE,), ENDED))
+    (way,) = trail.ways.values()
+    step = trail.steps[way.step]
+    keys = [f"k{number}" for number in range(40)]
+    trail.steps |= {key: replace(step, given=(), after=tuple(keys[:at])) for at, key in enumerate(keys)}
+    trail.steps[way.step] = replace(step, given=(), after=tuple(keys))
+    trail.steps["k0"] = replace(step, given=(), after=(way.step,))
+    assert trail.order() == [way]
 
 
 def test_one_success_of_each_operation_is_wanted_a_plain_one_rather_than_a_mutated() -> None:

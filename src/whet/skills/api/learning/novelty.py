@@ -11,6 +11,7 @@ from whet.skills.api.exchange import Exchange
 # In units of "a new way to fail". A new status of an operation is nearly as good: behind it lies new code.
 _FAULT, _STATUS, _SHAPE, _ERROR = 1.0, 0.7, 0.05, 0.05
 _MOST_SHAPES = 6  # per operation and status; answers that always differ in form are not news
+_MOST_FAILURES = 20  # ways to fail, of one operation
 _DEEPEST = 3
 _FAILURES = 500  # and above
 T = TypeVar("T")
@@ -39,7 +40,7 @@ class Novelty:
     def __init__(self) -> None:
         self._pairs: set[tuple[str, int | None]] = set()
         self._causes: set[tuple[str, str]] = set()
-        self._failures: set[tuple[str, int | None]] = set()
+        self._failures: dict[str, set[int]] = {}  # by operation
         self._shapes: dict[tuple[str, int | None], set[int]] = {}
         self._errors: dict[tuple[str, int | None], set[str]] = {}
 
@@ -50,7 +51,8 @@ class Novelty:
         status = key not in self._pairs and key[1] is not None
         self._pairs.add(key)
         answer = answer_of(exchange.response.status, signature)
-        self._failures |= {(exchange.operation.id, answer)} if answer is not None and answer < 0 else set()
+        if answer is not None and answer < 0:
+            self._failed(exchange.operation.id, answer)
         shape = exchange.ok and _added(self._shapes.setdefault(key, set()), _shape(exchange.response.body))
         error = signature is not None and _added(self._errors.setdefault(key, set()), signature)
         return News(fault, status, shape, error, answer)
@@ -58,14 +60,23 @@ class Novelty:
     def statuses(self) -> dict[str, list[int]]:
         """What each operation answered and how it failed, in this run and before: for the next run."""
         found: dict[str, list[int]] = {}
-        answered = self._pairs | self._failures
+        answered = self._pairs | {(one, answer) for one, answers in self._failures.items() for answer in answers}
         for operation, status in sorted((one, status) for one, status in answered if status is not None):
             found.setdefault(operation, []).append(status)
         return found
 
     def known(self, operation: str, answer: int) -> None:
         """An earlier run saw it: no news."""
-        (self._pairs if answer > 0 else self._failures).add((operation, answer))
+        if answer > 0:
+            self._pairs.add((operation, answer))
+        else:
+            self._failed(operation, answer)
+
+    def _failed(self, operation: str, answer: int) -> None:
+        """The first few are remembered: a service may say something else every time."""
+        ways = self._failures.setdefault(operation, set())
+        if len(ways) < _MOST_FAILURES:
+            ways.add(answer)
 
     def known_cause(self, operation: str, cause: str) -> None:
         self._causes.add((operation, cause))

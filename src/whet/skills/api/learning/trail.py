@@ -108,19 +108,23 @@ class Trail:
     def order(self) -> list[Way]:
         """What works, what deletes, then failures; of each the most certain first, in the order they were found. But
         what rests on most is deleted first: with what it rests on it would be gone too."""
-        return sorted(self.ways.values(), key=lambda way: (*self._place(way), way.missed, way.at, way.sign))
+        heights: dict[str, int] = {}
+        return sorted(self.ways.values(), key=lambda way: (*self._place(way, heights), way.missed, way.at, way.sign))
 
-    def _place(self, way: Way) -> tuple[int, int, int]:
+    def _place(self, way: Way, heights: dict[str, int]) -> tuple[int, int, int]:
         method, _, path = way.operation.partition(" ")
         if way.sign != WORKS:
             return 2, 0, 0
-        return (1, -self._height(way.step), -path.count("/")) if method == "DELETE" else (0, 0, 0)
+        return (1, -self._height(way.step, heights), -path.count("/")) if method == "DELETE" else (0, 0, 0)
 
-    def _height(self, key: str) -> int:
-        """How many steps it rests on, one on the other."""
-        step = self.steps.get(key)
-        below = (*(one.source for one in step.given), *step.after) if step is not None else ()
-        return 1 + max(map(self._height, dict.fromkeys(below)), default=0)
+    def _height(self, key: str, known: dict[str, int]) -> int:
+        """How many steps it rests on, one on the other. One that rests on itself is in no trail of ours."""
+        if key not in known:
+            known[key] = 0
+            step = self.steps.get(key)
+            below = (*(one.source for one in step.given), *step.after) if step is not None else ()
+            known[key] = 1 + max((self._height(each, known) for each in below), default=0)
+        return known[key]
 
     def walked(self) -> dict[str, TrailStep]:
         """The steps that a way still rests on."""
