@@ -98,7 +98,7 @@ def _aloud(tell: Callable[[T], None], told: T) -> None:
         tell(told)
         sys.stdout.flush()
     except OSError as error:
-        raise click.FileError("standard output", str(error)) from error
+        raise click.ClickException(f"The standard output cannot be written: {error}") from error
 
 
 def _step(told: "Told") -> dict[str, object]:
