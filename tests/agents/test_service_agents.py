@@ -55,7 +55,7 @@ def test_both_are_fit_for_the_fleet_and_measure(tmp_path: Path) -> None:
 
 def test_what_is_known_decides_what_makes_sense(tmp_path: Path) -> None:
     """Nothing known: no re-test. A fault: a re-test sees it again. A new contract: what changed can be checked."""
-    root = project(tmp_path / "p", serving(EASY), requests=100)
+    root = project(tmp_path / "p", serving(EASY), requests=200)  # enough to make sure of what is found, too
     with workplace(root) as place:
         assert offered(place) == {"hunt_faults", "cover_operations"}
         state = VALIDATOR.observe(place)
@@ -70,7 +70,7 @@ def test_what_is_known_decides_what_makes_sense(tmp_path: Path) -> None:
     assert state.known_faults == sum(hunted.faults_new.values())
     assert again.requests is not None
     assert hunted.requests is not None
-    assert 0 < again.requests <= 0.7 * hunted.requests  # half for the trail, a fifth for what did not show on it
+    assert 0 < again.requests < hunted.requests / 2
     assert (again.still_there or 0) + (again.fixed or 0) > 0
     met = {finding.fingerprint() for finding in hunted.findings}
     assert {finding.fingerprint() for finding in again.findings} <= met
