@@ -21,7 +21,9 @@ def test_what_a_finding_resembles_is_on_its_page(tmp_path: Path) -> None:
     with site.store() as store:
         memory, key = fleet_memory(site, store), mint(service_secret(site), "ada", Role.VIEWER)
         store.people.add(key.kept, "the test", now())
-        earlier = failure_memory(memory.project, "t.py::test_a", "KeyError: 'price'", at=now(), run_id="r0")
+        earlier = failure_memory(
+            memory.project, "t.py::test_a", "KeyError: 'price'\nprices.py:4: in total", at=now(), run_id="r0"
+        )
         keep(store.memories, memory.embedder, [earlier])
         found = Finding(
             kind="failing-test",
@@ -40,5 +42,6 @@ def test_what_a_finding_resembles_is_on_its_page(tmp_path: Path) -> None:
             assert "What it resembles" in shown
             assert "about the same file" in shown
             assert "t.py::test_a failed: KeyError" in shown
+            assert "prices.py:4" not in shown  # what it said in full is in the memory; here it would be one long line
             store.memories.forget([earlier.id], "asked to")
             assert "forgotten since" in client.get(f"/findings/{found.fingerprint()}").text
