@@ -2,7 +2,8 @@
 
 Needs the yardstick (`api_bench.py` and `score_proxy.py`) and an interpreter with aiohttp, pyyaml, jsonschema-rs and
 schemathesis (`--python`). The services are installed from the package registry by the yardstick. A tool gets the same
-number of requests; what a tool says of itself is not consulted. `whet again` is a second run that knows the first.
+number of requests; what a tool says of itself is not consulted. `whet again` is a second run that knows the first;
+`whet anew` one whose first was killed, and which may know nothing.
 """
 
 import argparse
@@ -38,32 +39,44 @@ def main() -> None:
 
 def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--yardstick", type=Path, default=Path("../shared/yardsticks"))
-    parser.add_argument("--python", default=sys.executable, help="the interpreter that runs yardstick and peers")
-    parser.add_argument("--home", type=Path, default=Path("build/api_services"), help="where services are installed")
+    ask_for_yardstick(parser)
     parser.add_argument("--services", nargs="*", default=SERVICES, choices=SERVICES)
     parser.add_argument("--peers", nargs="*", default=PEERS, choices=PEERS)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--requests", type=int, default=2_000)
-    parser.add_argument("--seconds", type=int, default=900, help="a run is ended after this long")
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
+    check_yardstick(parser, asked)
+    return asked
+
+
+def ask_for_yardstick(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--yardstick", type=Path, default=Path("../shared/yardsticks"))
+    parser.add_argument("--python", default=sys.executable, help="the interpreter that runs yardstick and peers")
+    parser.add_argument("--home", type=Path, default=Path("build/api_services"), help="where services are installed")
+    parser.add_argument("--seconds", type=int, default=900, help="a run is ended after this long")
+
+
+def check_yardstick(parser: argparse.ArgumentParser, asked: argparse.Namespace) -> None:
     if not (asked.yardstick / "api_bench.py").exists():
         parser.error(f"{asked.yardstick} has no api_bench.py; say where it is with --yardstick")
-    return asked
 
 
 def _rounds(asked: argparse.Namespace, service: str, seed: int) -> list[tuple[str, Result]]:
     with tempfile.TemporaryDirectory() as project:
         whet = [str(Path(sys.executable).parent / "whet"), "api", "{spec}", "--url", "{url}", "--seed", "{seed}",
                 "--requests", str(asked.requests), "-C", project]  # fmt: skip
-        found = [("whet", _scored(asked, service, seed, [], ["--", *whet]))]
-        found.append(("whet again", _scored(asked, service, seed, [], ["--", *whet])))
-    found += [(peer, _scored(asked, service, seed, ["--peer", peer], [])) for peer in asked.peers]
+        found = [("whet", scored(asked, service, seed, [], ["--", *whet]))]
+        again = "whet again" if found[0][1]["tool_rc"] >= 0 else "whet anew"  # killed, it may have kept nothing
+        found.append((again, scored(asked, service, seed, [], ["--", *whet])))
+    found += [(peer, scored(asked, service, seed, ["--peer", peer], [])) for peer in asked.peers]
+    for tool, result in found:
+        print(f"{service:8} {seed} {tool:22}", {name: result[name] for name in MEASURES}, flush=True)
     return found
 
 
-def _scored(asked: argparse.Namespace, service: str, seed: int, options: list[str], tool: list[str]) -> Result:
+def scored(asked: argparse.Namespace, service: str, seed: int, options: list[str], tool: list[str]) -> Result:
+    """One run of a peer (by `options`) or of a `tool` on a fresh service, as the proxy counted it."""
     path = f"{Path(asked.python).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as told:
         details = Path(told, "details.json")
@@ -72,9 +85,6 @@ def _scored(asked: argparse.Namespace, service: str, seed: int, options: list[st
                    *options, service, *tool]  # fmt: skip
         result = measured(command, {**os.environ, "PATH": path})
         result["reached_at"] = json.loads(details.read_text())["ops_2xx_at"]
-    print(
-        f"{service:8} {seed} {(options or ['', 'whet'])[-1]:22}", {name: result[name] for name in MEASURES}, flush=True
-    )
     return result
 
 

@@ -1,82 +1,115 @@
-"""What each learned part of `whet api` is worth: python benchmarks/api_ablation.py [--json OUT]
+"""What each learned part of `whet api` is worth: python benchmarks/api_ablation.py [--service prefect] [--json OUT]
 
-On the example service with its faults planted, each part in turn chooses at random instead of learning. Equal seeds, an
-equal number of requests, a fresh service for every run. Counted from the exchanges, not from what the learner believes.
+Each part in turn chooses at random instead of learning. Equal seeds, an equal number of requests, a fresh service for
+every run: the example with its faults planted, or a real service of the yardstick (`--yardstick`, as benchmarks/api.py
+says), counted by its proxy. Beside each mean stands the difference to "everything learns", paired by seed, with its
+standard error; a star for each standard error that it is away from nothing, two at most.
 """
 
 import argparse
 import json
 import statistics
 import sys
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[1]))  # started as a script, only its folder is on the path
 
+from benchmarks.api import SERVICES, ask_for_yardstick, check_yardstick, scored
+from benchmarks.api_ablation_run import VARIANTS, run
 from examples.api.running import running
 
-from whet.bootstrap.api_document import fetched
-from whet.skills.api.access import Access, Credential
-from whet.skills.api.contract.reading import read_contract
-from whet.skills.api.explorer import EVERYTHING, Explorer, Learned
-from whet.skills.api.service import Service
-from whet.tools.http.client import Client
-from whet.tools.http.origin import split_address
+from whet.bootstrap.api import Asked
+from whet.skills.api.access import Credential
+from whet.skills.api.campaign import Budget, Campaign
+from whet.skills.api.faults import Kind
 
-_PATIENCE_SECONDS = 60.0  # to read the contract: the machine may be busy
+EXAMPLE = "example"
+MEASURES = ("operations", "statuses", "faults", "root causes")
 _KEY = Credential("header", "X-Api-Key", "library-demo-key")
-VARIANTS: dict[str, Learned] = {
-    "everything learns": EVERYTHING,
-    "dependencies at random": replace(EVERYTHING, dependencies=False),
-    "value sources at random": replace(EVERYTHING, sources=False),
-    "sequence at random": replace(EVERYTHING, sequencing=False),
-    "places of mutations at random": replace(EVERYTHING, mutations=False),
-    "nothing learns": Learned(dependencies=False, sources=False, sequencing=False, mutations=False),
-}
+_PROXY = ("ops_2xx", "op_status_pairs", "unique_faults", "unique_tracebacks")
+_PATIENCE_SECONDS = 2.0  # the example has a fault that hangs
+_FAILURES = (Kind.SERVER_ERROR, Kind.TIMEOUT, Kind.CRASH)
+_BASELINE = "everything learns"
+_MOST_STARS = 2
+Row = tuple[int, ...]  # one number for each measure
 
 
 def main() -> None:
+    asked = _asked()
+    found: dict[str, list[Row]] = {variant: [] for variant in dict.fromkeys((_BASELINE, *asked.variants))}
+    for seed in asked.seeds:  # seed by seed, so that a run that is broken off has compared what it has
+        for variant, rows in found.items():
+            rows.append(
+                _on_example(asked, variant, seed) if asked.service == EXAMPLE else _on_service(asked, variant, seed)
+            )
+            print(f"{asked.service} seed {seed} {variant:32}", *rows[-1], flush=True)
+        if asked.json:
+            told = {"service": asked.service, "requests": asked.requests, "seeds": asked.seeds, "runs": found}
+            asked.json.write_text(json.dumps(told, indent=2))
+    print("", *table(found), sep="\n")
+
+
+def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=5)
+    ask_for_yardstick(parser)
+    parser.add_argument("--service", default=EXAMPLE, choices=(EXAMPLE, *SERVICES))
+    parser.add_argument("--variants", nargs="*", default=tuple(VARIANTS), choices=VARIANTS)
+    parser.add_argument("--seeds", type=seeds, default=seeds("5"), help="how many, or which: 5, or 4-6")
     parser.add_argument("--requests", type=int, default=1_000)
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
-    found = {name: list(_runs(learned, asked.seeds, asked.requests)) for name, learned in VARIANTS.items()}
-    print(f"{'':32}{'operations':>12}{'statuses':>12}{'5xx causes':>12}   (means of {asked.seeds} seeds ± deviation)")
-    for name, rows in found.items():
-        cells = [
-            f"{statistics.mean(column):6.1f} ±{statistics.pstdev(column):4.1f}" for column in zip(*rows, strict=True)
-        ]
-        print(f"{name:32}" + "".join(f"{cell:>12}" for cell in cells))
-    if asked.json:
-        asked.json.write_text(json.dumps({"requests": asked.requests, "runs": found}, indent=2))
+    if asked.service != EXAMPLE:
+        check_yardstick(parser, asked)
+    return asked
 
 
-def _runs(learned: Learned, seeds: int, requests: int) -> Iterator[tuple[int, int, int]]:
-    for seed in range(1, seeds + 1):
-        with running("all", supervised=True) as service:
-            yield _run(service.url, service.document, learned, seed, requests)
+def seeds(text: str) -> list[int]:
+    first, dash, last = text.partition("-")
+    return list(range(int(first), int(last) + 1) if dash else range(1, int(first) + 1))
 
 
-def _run(url: str, document: str, learned: Learned, seed: int, requests: int) -> tuple[int, int, int]:
-    """(operations with a 2xx, distinct operation and status, distinct operation and kind of server error)."""
-    origin, base = split_address(url)
-    with Client(origin, 2.0) as client:
-        contract = read_contract(*fetched(document, _PATIENCE_SECONDS))
-        service = Service(client, Access(contract, (_KEY,)), base)
-        explorer = Explorer(contract, contract.operations, service.send, seed, learned)
-        reached, pairs, causes = set(), set(), set()
-        for seen in explorer.turns():
-            operation, status = seen.exchange.operation.id, seen.exchange.response.status
-            pairs.add((operation, status))
-            reached |= {operation} if seen.exchange.ok else set()
-            causes |= {one.cause for one in seen.suspicions if one.kind in ("server-error", "timeout", "crash")}
-            if status is None:
-                service.back_within(30)
-            if service.requests >= requests:
-                return len(reached), len(pairs), len(causes)
-    raise AssertionError("turns never end by themselves")
+def _on_example(asked: argparse.Namespace, variant: str, seed: int) -> Row:
+    with running("all", supervised=True) as service:
+        wanted = Asked(
+            service.document, budget=Budget(asked.requests), credentials=(_KEY,), seed=seed,
+            timeout_seconds=_PATIENCE_SECONDS,
+        )  # fmt: skip
+        return _counted(run(variant, wanted))
+
+
+def _counted(campaign: Campaign) -> Row:
+    """From what was answered; a fault is a root cause on one operation."""
+    told = campaign.operations.values()
+    failed = [one for one in campaign.suspects.by_root.values() if one.suspicion.kind in _FAILURES]
+    reached, statuses = sum(one.reached_at is not None for one in told), sum(len(one.statuses) for one in told)
+    return reached, statuses, sum(len(one.operations) for one in failed), len(failed)
+
+
+def _on_service(asked: argparse.Namespace, variant: str, seed: int) -> Row:
+    script = str(Path(__file__).with_name("api_ablation_run.py"))
+    tool = [sys.executable, script, variant, "{spec}", "--url", "{url}", "--seed", "{seed}"]
+    result = scored(asked, asked.service, seed, [], ["--", *tool, "--requests", str(asked.requests)])
+    return tuple(int(result[name]) for name in _PROXY)
+
+
+def table(found: dict[str, list[Row]]) -> list[str]:
+    lines = [f"{'':30}" + "".join(f"{name:>24}" for name in MEASURES)]
+    for variant, rows in found.items():
+        columns = zip(zip(*rows, strict=True), zip(*found[_BASELINE], strict=True), strict=True)
+        lines.append(f"{variant:30}" + "".join(f"{cell(column, base):>24}" for column, base in columns))
+    return lines
+
+
+def cell(column: Sequence[int], base: Sequence[int]) -> str:
+    """The mean, and how far it is from the baseline's, in pairs of the same seed."""
+    apart = [one - other for one, other in zip(column, base, strict=True)]
+    mean = f"{statistics.mean(column):.1f}"
+    if len(apart) < 2 or not any(apart):
+        return mean
+    away, error = statistics.mean(apart), statistics.stdev(apart) / len(apart) ** 0.5
+    stars = "*" * min(_MOST_STARS, int(abs(away) / error) if error else _MOST_STARS)
+    return f"{mean} ({away:+.1f} ±{error:.1f}{stars})"
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from tests.cli.api_services import DESK, PASSWORD, SECRET, Desk, api, told
 from tests.cli.command_line import WHET, environment
 from tests.skills.api.small_service import Answer, Heard, Small, document, does, in_query, record, served
 
+from whet.cli.api import _as_before, _terminable
 from whet.store import open_store
 
 
@@ -220,6 +222,19 @@ class TestSecrets:
         assert [one for one in tokens if one in written] == []
 
 
+ENDED_LATE = """
+import os, signal
+from whet.bootstrap.api import Visit
+from whet.cli.main import main
+remember = Visit.remember
+def ended(self, store):
+    os.kill(os.getpid(), signal.SIGTERM)
+    remember(self, store)
+Visit.remember = ended
+main()
+"""
+
+
 class TestStopping:
     def start(self, project: Path, url: str, *arguments: str) -> subprocess.Popen[str]:
         command = [str(WHET), "api", url, "--project", str(project), "--format", "json", *arguments]
@@ -254,6 +269,24 @@ class TestStopping:
         assert "Traceback" not in err
         _, after = self.next_run(project)
         assert after["earlier_runs"] == 1
+
+    def test_one_that_is_done_keeps_what_was_learned_whoever_asks_for_its_end(self, project: Path) -> None:
+        """As a proxy does when the budget is spent: the last request is answered, the report is not written yet."""
+        with served(Desk(), DESK) as small:
+            command = [
+                sys.executable,
+                "-c",
+                ENDED_LATE,
+                "api",
+                small.url,
+                "--project",
+                str(project),
+                "--requests",
+                "30",
+            ]
+            done = subprocess.run(command, cwd=project, env=environment(), capture_output=True, text=True, timeout=60)
+        assert done.returncode in (0, 1), done.stderr
+        assert self.next_run(project)[1]["earlier_runs"] == 1
 
     def next_run(self, project: Path) -> tuple[int, dict[str, object]]:
         with served(Desk(), DESK) as small:
@@ -294,3 +327,10 @@ def test_slowing_down_when_asked(project: Path) -> None:
     with served(busy, made) as small:
         told(project, small.url, "--requests", "8")
     assert times[3] - times[2] > 0.95
+
+
+def test_signals_are_left_as_they_were() -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    with _as_before(), _terminable():
+        assert signal.getsignal(signal.SIGTERM) is not before
+    assert signal.getsignal(signal.SIGTERM) is before

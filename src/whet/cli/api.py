@@ -106,7 +106,7 @@ def api(
     asked = Asked(
         document, url, budget, _headers(headers), given, oauth2, seed, only, exclude, safe, rate, timeout, fresh
     )  # fmt: skip
-    with site.store() as store:
+    with _as_before(), site.store() as store:
         visit = prepare(asked, store.knowledge)
         try:
             broken_off = _run(visit)
@@ -114,10 +114,10 @@ def api(
             visit.campaign.abandon()
             visit.remember(store.knowledge)
             raise
+        visit.remember(store.knowledge)  # first: whoever asked for an end may not wait for pages
         report = visit.report(broken_off is not None)
         page = html or site.state_dir / "api.html"
         _write(page, render_html(report))
-        visit.remember(store.knowledge)
     for path, text in ((junit, render_junit), (sarif, render_sarif)):
         if path is not None:
             _write(path, text(report))
@@ -148,13 +148,22 @@ def _terminate(*_: object) -> None:
 
 
 @contextmanager
-def _terminable() -> Iterator[None]:
-    before = signal.signal(signal.SIGTERM, _terminate)
+def _as_before() -> Iterator[None]:
+    before = signal.getsignal(signal.SIGTERM)
     try:
         yield
     finally:
-        if signal.getsignal(signal.SIGTERM) is _terminate:
-            signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """Afterwards it ends by itself, and keeps what it learned before it does."""
+    signal.signal(signal.SIGTERM, _terminate)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def _run(visit: Visit) -> int | None:

@@ -46,12 +46,14 @@ _MOST_PROBES = 0.1  # of all requests, to look into what was suspected
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """Which parts learn; the others choose at random. For ablations."""
+    """Which parts learn; the others choose at random among the same candidates. For ablations."""
 
     dependencies: bool = True
+    evidence: bool = True  # of dependencies: without it names alone decide, whatever is answered
     sources: bool = True
     sequencing: bool = True
-    mutations: bool = True
+    kinds: bool = True  # of mutations
+    places: bool = True  # that they change
 
 
 EVERYTHING = Learned()
@@ -71,11 +73,13 @@ class Explorer:
         schemas = Schemas(contract)
         self._send, self._schemas = send, schemas
         self.entities = Entities(rng)
-        self.dependencies = Dependencies(rng, self.entities, learned.dependencies)
+        self.dependencies = Dependencies(rng, self.entities, learned.dependencies, learned.evidence)
         self.sources = Sources(rng, self.dependencies, learned.sources)
         self.drafting = Drafting(schemas, rng, self.entities, self.dependencies, self.sources)
-        self.mutating = Mutating(rng, Bank(schemas, self._foreign), self.drafting, self.entities, learned.mutations)
-        self.sequencing = Sequencing(operations, self.mutating.kinds, np.random.default_rng(seed), learned.sequencing)
+        self.mutating = Mutating(rng, Bank(schemas, self._foreign), self.drafting, self.entities, learned.places)
+        self.sequencing = Sequencing(
+            operations, self.mutating.kinds, np.random.default_rng(seed), learned.sequencing, learned.kinds
+        )
         self._readiness = Readiness(operations, self.entities, self.dependencies)
         self._supply = Supply(operations, self.entities, self.dependencies, self.drafting)
         self._lessons = Lessons(

@@ -178,6 +178,28 @@ class TestDependencies:
         assert chosen.count("ref") > 60
         assert before > 0.5
 
+    def chosen(self, learn: bool, evidence: bool) -> list[str]:
+        """A slot that names nobody's field, after the least likely one by name was accepted and the likeliest not."""
+        rng = random.Random(0)
+        entities = Entities(rng)
+        dependencies = Dependencies(rng, entities, learn, evidence)
+        made = contract({"/orders": {"post": does("201")}})
+        entities.take_in(told(operation(made, "POST /orders"), 201, {"ref": "r1", "id": "i1", "colour": "red"}))
+        slot = Slot("GET /orders/{id}", "path.id", STRING, True)
+        for _ in range(20):
+            dependencies.tell(Edge(slot, "/orders", "ref"), 1.0)
+            dependencies.tell(Edge(slot, "/orders", "id"), 0.0)
+        picks = (dependencies.choose(slot, {}, Company()) for _ in range(100))
+        return [pick[0].field for pick in picks if pick is not None]
+
+    def test_answers_decide_against_names_and_without_them_names_do(self) -> None:
+        assert self.chosen(learn=True, evidence=True).count("ref") > 90
+        assert self.chosen(learn=True, evidence=False).count("id") > 60
+
+    def test_at_random_a_name_counts_for_nothing(self) -> None:
+        fields = self.chosen(learn=False, evidence=True)
+        assert all(20 < fields.count(name) < 50 for name in ("ref", "id", "colour"))
+
     def test_only_what_has_the_right_type_and_lives_is_chosen(self) -> None:
         rng = random.Random(0)
         entities = Entities(rng)

@@ -16,8 +16,8 @@ ALL = CONTRACT.operations
 NOTHING, NEW_STATUS, NEW_FAULT = News(*[False] * 4), News(False, True, True, False), News(True, True, False, True)
 
 
-def sequencing(seed: int = 0, learn: bool = True, reached: bool = True) -> Sequencing:
-    made = Sequencing(ALL, FAMILIES, np.random.default_rng(seed), learn)
+def sequencing(seed: int = 0, learn: bool = True, reached: bool = True, learn_kinds: bool = True) -> Sequencing:
+    made = Sequencing(ALL, FAMILIES, np.random.default_rng(seed), learn, learn_kinds)
     if reached:
         for operation in ALL:
             saw(made, Step(operation, None), 201, NEW_STATUS)
@@ -154,6 +154,26 @@ def test_the_same_seed_makes_the_same_choices(learn: bool) -> None:
     first, second = (walked(sequencing(9, learn), 100, {"texts-1": 500}) for _ in range(2))
     assert first == second
     assert first != walked(sequencing(10, learn), 100, {"texts-1": 500})
+
+
+@pytest.mark.parametrize(("learn", "turns"), [(True, 100), (False, 300)])
+def test_operations_and_kinds_are_switched_off_one_by_one(learn: bool, turns: int) -> None:
+    """One kind fails everywhere. Whoever learns kinds sends it to all operations, however these are chosen."""
+
+    def failed(learn_kinds: bool) -> int:
+        walks = [walked(sequencing(seed, learn, True, learn_kinds), turns, {"texts-3": 500}) for seed in range(5)]
+        return sum(len({step.operation.id for step in steps if step.kind == "texts-3"}) for steps in walks)
+
+    assert failed(learn_kinds=True) > 1.5 * failed(learn_kinds=False)
+
+
+def test_kinds_at_random_are_any_that_have_a_place() -> None:
+    made = sequencing(learn_kinds=False)
+    for operation in ALL:
+        made.limit(operation, ("texts-1", "heads-2", "numbers-3"))
+    kinds = Counter(step.kind for step in walked(made, 300, {"texts-1": 500}) if step.kind is not None)
+    assert set(kinds) == {"texts-1", "heads-2", "numbers-3"}
+    assert max(kinds.values()) < 2 * min(kinds.values())
 
 
 def test_refusals_and_successes_are_remembered() -> None:

@@ -7,6 +7,7 @@ from tests.skills.api.oracles.made_service import GOOD, STORED, answer, draft, j
 
 from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.faults import Suspicion
+from whet.skills.api.oracles.slots import difference
 
 REFUSED = {"detail": "cannot be done"}
 
@@ -61,6 +62,24 @@ def test_a_whole_number_written_as_a_float_may_be_refused() -> None:
     works = answer(draft("GET /items", query={"limit": 5}), 200, [])
     assert told(works, answer(draft("GET /items", query={"limit": 20.0}), 400, REFUSED)) == []
     assert told(works, answer(draft("GET /items", query={"limit": 20}), 400, REFUSED)) != []
+
+
+def test_what_fits_only_when_read_generously_may_be_refused() -> None:
+    works = answer(draft("GET /items", query={"limit": 5}), 200, [])
+    for written in (True, "5", [5]):
+        assert told(works, answer(draft("GET /items", query={"limit": written}), 400, REFUSED)) == [], written
+
+
+def test_a_number_that_is_written_otherwise_is_another_one() -> None:
+    whole, other = draft("GET /items", query={"limit": 3}), draft("GET /items", query={"limit": 3.0})
+    assert difference(whole, other) == (("query", "limit"),)
+    assert difference(whole, whole) == ()
+
+
+def test_a_list_of_one_in_a_query_is_written_as_its_entry() -> None:
+    keeping = judge().symptoms.keeping
+    assert keeping.broken(draft("GET /items", query={"limit": [8]})) == ()
+    assert keeping.broken(draft("GET /items", query={"limit": [8, 9]}))
 
 
 def test_the_working_request_is_evidence() -> None:

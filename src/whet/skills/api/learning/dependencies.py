@@ -35,10 +35,11 @@ class Edge:
 
 
 class Dependencies:
-    """`learn=False` takes any field of any living thing that has the right type: the baseline of the ablation."""
+    """For ablations: `learn=False` takes any field of the right type of any living thing, and knows of no slot what
+    it wants; `evidence=False` decides by names alone."""
 
-    def __init__(self, rng: random.Random, entities: Entities, learn: bool = True) -> None:
-        self._rng, self._entities, self._learn = rng, entities, learn
+    def __init__(self, rng: random.Random, entities: Entities, learn: bool = True, evidence: bool = True) -> None:
+        self._rng, self._entities, self._learn, self._evidence = rng, entities, learn, evidence
         self.own: Beliefs[tuple[str, str, str, str]] = Beliefs(rng)
         self.shared: Beliefs[tuple[str, str, str]] = Beliefs(rng)
         self._counted: dict[tuple[str, str, str, str], tuple[int, int]] = {}
@@ -50,6 +51,8 @@ class Dependencies:
         `beside` are path values already settled; a thing used in this request already is preferred, or one that goes
         with it, because a user's name goes with the same user's password, and an order with its own customer.
         """
+        if not self._learn:
+            return self._any(slot, beside)
         drawn: list[tuple[float, Edge, list[Entity]]] = []
         fits, young = _fitting(slot.schema, beside), self._entities.youngest
         for edge, prior in self._known(slot):
@@ -59,15 +62,27 @@ class Dependencies:
                 drawn.append((self._draw(edge, prior) * (1.0 if related else _STRANGERS), edge, related or things))
         if not drawn:
             return None
-        _, edge, things = max(drawn, key=lambda one: one[0]) if self._learn else self._rng.choice(drawn)
+        _, edge, things = max(drawn, key=lambda one: one[0])
         return edge, self._entities.pick(things, to_end=slot.operation.startswith("DELETE "))
+
+    def _any(self, slot: Slot, beside: Mapping[str, Json]) -> tuple[Edge, Entity] | None:
+        fits, known = _fitting(slot.schema, beside), self._entities.fields.known()
+        for kind, field in self._rng.sample(known, len(known)):
+            things = [one for one in self._entities.youngest(kind, YOUNGEST) if fits(one, field)]
+            if things:
+                return Edge(slot, kind, field), self._rng.choice(things)
+        return None
 
     def promise(self, slot: Slot) -> float:
         """How good the best edge looks, before any draw; 0 when nothing fits."""
+        if not self._learn:
+            return 0.5
         return max((self._mean(edge, prior) for edge, prior in self._known(slot)), default=0.0)
 
     def wanted(self, slot: Slot, sure: float) -> list[str]:
         """The kinds whose things would fit this slot with at least this chance, best first."""
+        if not self._learn:
+            return []
         likely = sorted(((self._mean(edge, prior), edge.kind) for edge, prior in self._known(slot)), reverse=True)
         return list(dict.fromkeys(kind for mean, kind in likely if mean >= sure))
 
@@ -83,14 +98,16 @@ class Dependencies:
     def tell(self, edge: Edge, success: float, weight: float = 1.0) -> None:
         tried, worked = self._counted.get(_own(edge), (0, 0))
         self._counted[_own(edge)] = (tried + 1, worked + (success == 1.0))
-        self.own.tell(_own(edge), success, weight)
-        self.shared.tell(_shared(edge), success, weight)
+        if self._evidence:
+            self.own.tell(_own(edge), success, weight)
+            self.shared.tell(_shared(edge), success, weight)
 
     def doubt(self, edge: Edge, weight: float) -> None:
         """It serves others, but this operation may go by another field of the same things: a name, not an id."""
         tried, worked = self._counted.get(_own(edge), (0, 0))
         self._counted[_own(edge)] = (tried + 1, worked)
-        self.own.tell(_own(edge), 0.0, weight)
+        if self._evidence:
+            self.own.tell(_own(edge), 0.0, weight)
 
     def edges(self) -> Iterator[tuple[Edge, float, int, int]]:
         """Every edge that was tried in this run: (edge, belief, times tried, times it worked).
@@ -126,8 +143,6 @@ class Dependencies:
             (likeness(name, about, field, spoken(kind)) * _standing(field), kind, field)
             for kind, field in self._entities.fields.about(asked_for(name, about))
         ]
-        if not self._learn:
-            scored = [(0.5, kind, field) for _, kind, field in scored]
         best = sorted((one for one in scored if one[0] > _LEAST), reverse=True)[:MOST_CANDIDATES]
         return [(Edge(slot, kind, field), (s * _PRIOR_TRIES, (1 - s) * _PRIOR_TRIES)) for s, kind, field in best]
 

@@ -19,17 +19,21 @@ class Fields:
 
     def __init__(self) -> None:
         self.size = 0
-        self._known: set[Field] = set()
+        self._known: dict[Field, None] = {}
         self._by_word: dict[str, list[Field]] = {}
         self._near: dict[str, tuple[int, list[str]]] = {}
 
     def add(self, kind: str, names: Iterable[str]) -> None:
         for name in names:
             if (kind, name) not in self._known:
-                self._known.add((kind, name))
+                self._known[kind, name] = None
                 self.size += 1
                 for word in self._found_by(kind, name):
                     self._by_word.setdefault(word, []).append((kind, name))
+
+    def known(self) -> list[Field]:
+        """Oldest first."""
+        return list(self._known)
 
     def about(self, wanted: Iterable[str]) -> list[Field]:
         """Fields whose name, or whose thing's name, has one of these words or nearly so; each once, oldest first."""

@@ -41,17 +41,23 @@ class Step:
 
 
 class Sequencing:
-    """`learn=False` takes steps at random: the baseline of the ablation."""
+    """For ablations: `learn=False` takes any operation, mutated or not; `learn_kinds=False` any kind that has a place
+    there."""
 
     def __init__(
-        self, operations: Sequence[Operation], families: Mapping[str, str], rng: np.random.Generator, learn: bool = True
+        self,
+        operations: Sequence[Operation],
+        families: Mapping[str, str],
+        rng: np.random.Generator,
+        learn: bool = True,
+        learn_kinds: bool = True,
     ) -> None:
         methods = sorted({operation.method for operation in operations})
         self.operations = tuple(operations)
         self.kinds = Kinds(families, methods, rng)
         self._place = {operation.id: at for at, operation in enumerate(operations)}
         self._method = np.array([methods.index(operation.method) for operation in operations])
-        self._rng, self._learn = rng, learn
+        self._rng, self._learn, self._learn_kinds = rng, learn, learn_kinds
         count = len(self.operations)
         self.reached, self.refused, self._known = np.zeros(count), np.zeros(count), np.zeros(count, dtype=bool)
         self._ready = np.ones(count, dtype=bool)
@@ -73,7 +79,7 @@ class Sequencing:
         best = int(np.argmax(mutated))
         if not self.kinds.names or worth >= mutated[best]:
             return Step(self.operations[valid], None)
-        return Step(self.operations[best], self.kinds.names[int(kinds[best])])
+        return self._mutation(best, int(kinds[best]))
 
     def saw(self, operation_id: str, answer: int | None) -> None:
         """This operation gave this answer, whatever asked for it."""
@@ -204,7 +210,10 @@ class Sequencing:
 
     def _any(self) -> Step:
         at = int(self._rng.integers(len(self.operations)))
-        possible = np.flatnonzero(self._weight[at])
-        if not len(possible) or self._rng.random() < 0.5:
+        if not self._weight[at].any() or self._rng.random() < 0.5:
             return Step(self.operations[at], None)
-        return Step(self.operations[at], self.kinds.names[int(self._rng.choice(possible))])
+        return self._mutation(at, int(self._mutated_worth()[1][at]))
+
+    def _mutation(self, at: int, best: int) -> Step:
+        kind = best if self._learn_kinds else int(self._rng.choice(np.flatnonzero(self._weight[at])))
+        return Step(self.operations[at], self.kinds.names[kind])

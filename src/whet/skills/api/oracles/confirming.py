@@ -103,7 +103,7 @@ class Confirming:
 
     def _refuses(self, shown: tuple[Exchange, ...]) -> bool:
         """Refused again, while the request that works, if there is one, works again or is known already (409)."""
-        refused = shown[-1].response.status in REFUSALS and self._keeping.broken(shown[-1].draft) == ()
+        refused = shown[-1].response.status in REFUSALS and self._keeping.kept(shown[-1].draft)
         working = [one for one in shown[:-1] if one.operation.id == shown[-1].operation.id]
         return refused and all(one.ok or one.response.status == 409 for one in working)
 

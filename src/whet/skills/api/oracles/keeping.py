@@ -41,6 +41,12 @@ class Keeping:
             return None
         return tuple(breach for one in draft.operation.parameters for breach in self._parameter(draft, one)) + body
 
+    def kept(self, draft: Draft) -> bool:
+        """As it stands, not only read generously: whoever refuses it contradicts the contract."""
+        return self.broken(draft) == () and not any(
+            self._breaches(schema, value, wire=False) for schema, value in _given(draft)
+        )
+
     def forgivable(self, draft: Draft) -> bool:
         """All that a draft breaks is in its JSON, and gone when a text is read as what it spells, or the other way."""
         declared, body = _declared(draft), self._body(draft)
@@ -81,6 +87,8 @@ class Keeping:
 
     def _breaches(self, schema: Json, value: Json, *, wire: bool) -> tuple[Breach, ...]:
         harmless = _HARMLESS | _HARMLESS_IN_FORMS if wire else _HARMLESS
+        if wire and isinstance(value, dict):
+            value = {name: one for name, one in value.items() if one != []}  # an empty list is not written
         found = [one for one in breaches(self._schemas, schema, value, "request") if one.keyword not in harmless]
         return tuple(one for one in found if not wire or not self._same_when_read(schema, value, one, wire))
 
@@ -112,6 +120,17 @@ def _missing(where: str, name: str) -> tuple[Breach, ...]:
     return (Breach(name, where, "required", f"{name} is required"),)
 
 
+def _given(draft: Draft) -> Iterator[tuple[Json, Json]]:
+    """What the draft gives for each thing that the contract has a schema for."""
+    for one in draft.operation.parameters:
+        values = draft.values(one.where)
+        if one.name in values and not isinstance(values[one.name], bytes):
+            yield one.schema, values[one.name]
+    declared = _declared(draft)
+    if declared is not None and draft.body is not NO_BODY:
+        yield declared.schema, draft.body
+
+
 def _readings(value: Json, wire: bool) -> Iterator[Json]:
     if isinstance(value, str):
         if value.strip().lower() in _WORDS:
@@ -130,6 +149,9 @@ def _readings(value: Json, wire: bool) -> Iterator[Json]:
         yield from ("null", "")
     elif isinstance(value, list) and wire:
         yield from ([str(one) for one in value], ",".join(map(str, value)))
+        if len(value) == 1:  # written as its only entry
+            yield value[0]
+            yield from _readings(value[0], wire)
     elif isinstance(value, dict) and wire:
         yield content_text(value)
     if wire and not isinstance(value, list | dict):

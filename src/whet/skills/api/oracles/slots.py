@@ -55,7 +55,8 @@ def _leaves(body: Json) -> dict[Place, Json]:
 def difference(one: Draft, other: Draft) -> tuple[Place, ...]:
     """The places where two drafts differ; (the media type and the form of the body count as a place of their own)."""
     ours, theirs = slots(one), slots(other)
-    places = [place for place in {**ours, **theirs} if ours.get(place, ABSENT) != theirs.get(place, ABSENT)]
+    # By what is written: 3 and 3.0 are equal, and a service may take the one and refuse the other.
+    places = [place for place in {**ours, **theirs} if repr(ours.get(place, ABSENT)) != repr(theirs.get(place, ABSENT))]
     return tuple(places) + ((("media",),) if one.media != other.media else ())
 
 

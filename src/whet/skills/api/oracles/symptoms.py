@@ -60,7 +60,7 @@ class Symptoms:
     def _refused(self, exchange: Exchange) -> Iterator[Suspicion]:
         """A refusal of something the contract allows; on its own this is weak, see `refusals`."""
         draft, status = exchange.draft, exchange.response.status
-        if status in REFUSALS and valid(draft) and self.keeping.broken(draft) == ():
+        if status in REFUSALS and valid(draft) and self.keeping.kept(draft):
             yield suspicion(
                 exchange, Kind.VALID_REFUSED, error_signature(exchange), "refuses what its contract allows",
                 f"The answer was {status}: {excerpt(exchange)}"
