@@ -2,7 +2,9 @@
 
 Takes each project's source archive from the package index, installs it with what its tests need into an environment
 of its own, runs its suite plainly twice (to know which tests differ by themselves) and with `--whet` twice (the second
-time with something learned), and compares the verdict of every test. Ends with 1 when `--whet` changed one.
+time with something learned), and compares the verdict of every test. Where one differs, the suite runs plainly again in
+the very order that `--whet` took: a test that then says the same depends on the order, whoever makes it, and is told
+apart. Ends with 1 when `--whet` changed any other.
 """
 
 import argparse
@@ -39,6 +41,22 @@ PROJECTS = {
     "pytest": Project(("attrs", "hypothesis", "pygments", "xmlschema"), ("testing", "-n0")),
 }
 Verdicts = dict[str, str]
+# Inside the project's own pytest, which knows nothing of this file.
+_PLUGIN = """
+import os
+import pytest
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items):
+    if "ORDER_GIVEN" in os.environ:
+        places = {name: place for place, name in enumerate(open(os.environ["ORDER_GIVEN"]).read().splitlines())}
+        items.sort(key=lambda item: places.get(ascii(item.nodeid), len(places)))
+
+def pytest_runtest_logstart(nodeid, location):
+    if os.environ.get("ORDER_TAKEN"):
+        with open(os.environ["ORDER_TAKEN"], "a") as order:
+            order.write(ascii(nodeid) + chr(10))
+"""
 
 
 def main() -> None:
@@ -64,12 +82,16 @@ def _compare(name: str, project: Project, folder: Path, select: list[str]) -> di
     plain = [_run(python, root, chosen, folder / f"plain-{n}.xml") for n in range(2)]
     ours = [_run(python, root, ["--whet", *chosen], folder / f"whet-{n}.xml") for n in range(2)]
     unsteady = {test for test in plain[0] if plain[0][test] != plain[1].get(test)}
-    changed = {
-        test: [plain[0].get(test), *(run.get(test) for run in ours)]
-        for test in plain[0].keys() | ours[0].keys() | ours[1].keys()
-        if test not in unsteady and any(run.get(test) != plain[0].get(test) for run in ours)
-    }
-    return {"tests": len(plain[0]), "unsteady_without_whet": sorted(unsteady), "changed": changed}
+    changed, by_order = dict[str, list[str | None]](), set[str]()
+    for number, run in enumerate(ours):
+        other = {test for test in plain[0].keys() | run.keys() if run.get(test) != plain[0].get(test)} - unsteady
+        same_order = (
+            _run(python, root, chosen, folder / f"order-{number}.xml", folder / f"whet-{number}.order") if other else {}
+        )
+        by_order |= {test for test in other if run.get(test) == same_order.get(test)}
+        changed |= {test: [plain[0].get(test), run.get(test)] for test in other - by_order}
+    told = {"unsteady_without_whet": sorted(unsteady), "depend_on_their_order": sorted(by_order)}
+    return {"tests": len(plain[0]), **told, "changed": changed}
 
 
 def _environment(place: Path, name: str, project: Project) -> str:
@@ -77,6 +99,7 @@ def _environment(place: Path, name: str, project: Project) -> str:
     python = str(place / "bin" / "python")
     install = [python, "-m", "pip", "install", "-q"]
     subprocess.run([*install, str(WHET), *project.needs, *([] if name == "pytest" else [name])], check=True)
+    next((place / "lib").glob("python*/site-packages")).joinpath("order_of_tests.py").write_text(_PLUGIN)
     return python
 
 
@@ -97,11 +120,13 @@ def _source(name: str, python: str, folder: Path) -> Path:
     return next((folder / "source").iterdir())
 
 
-def _run(python: str, root: Path, arguments: list[str], report: Path) -> Verdicts:
-    """By test, as JUnit XML names it, since every version of pytest writes that."""
-    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *arguments]
+def _run(python: str, root: Path, arguments: list[str], report: Path, order: Path | None = None) -> Verdicts:
+    """By test, as JUnit XML names it, since every version of pytest writes that. In the `order` of another run, if
+    one is given; in which order it ran stands beside the report."""
+    command = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "order_of_tests", f"--junitxml={report}"]
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTEST_", "CI"))}
-    done = subprocess.run(command, cwd=root, env=kept, capture_output=True, text=True, check=False)
+    kept |= {"ORDER_TAKEN": str(report.with_suffix(".order"))} | ({"ORDER_GIVEN": str(order)} if order else {})
+    done = subprocess.run([*command, *arguments], cwd=root, env=kept, capture_output=True, text=True, check=False)
     if not report.exists():
         raise SystemExit(f"{' '.join(command)}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}")
     print(*[line for line in done.stdout.splitlines()[-30:] if line.startswith("whet:")], sep="\n", flush=True)

@@ -45,6 +45,19 @@ def test_a_first_commit_changed_everything(checkout: Path) -> None:
     assert found is not None
     assert not found.uncommitted
     assert found.files == {"a.py": tuple(range(1, 11)), "b.py": (1,)}
+    assert found.from_nothing
+
+
+@pytest.mark.parametrize("digests", ["sha1", "sha256"])
+def test_what_was_changed_later_is_not_from_nothing(tmp_path: Path, digests: str) -> None:
+    git(tmp_path, "init", "-q", f"--object-format={digests}")
+    for text, from_nothing in (("1\n", True), ("2\n", False)):
+        (tmp_path / "a.py").write_text(text)
+        git(tmp_path, "add", ".")
+        git(tmp_path, "commit", "-qm", text)
+        found = changes(tmp_path)
+        assert found is not None
+        assert found.from_nothing is from_nothing
 
 
 def test_nothing_committed_yet(tmp_path: Path) -> None:

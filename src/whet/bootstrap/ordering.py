@@ -85,13 +85,25 @@ class Ordering:
     ) -> Standing:
         """`whole`: these are all tests there are, so that one that is gone may have been renamed."""
         around = around or self.look_around()
-        renamed = renames(around.whole.tests, tests) if whole and around.whole is not None else {}
+        renamed = self._renamed(around.whole, tests) if whole and around.whole is not None else {}
         if renamed:
             self._rename(renamed)
             around = self.look_around()
         self._near = self._lookout.nearness(tests, around, self.orderer.seconds(tests))
         values = {test: near.value for test, near in self._near.items()} if self._near else None
         return Standing(self.orderer.rank(tests, values, goal), self._near, self._failing(tests), around)
+
+    def _renamed(self, last: Sheet, tests: Sequence[str]) -> dict[str, str]:
+        """On equal code other names come from other options, and a file that is still there was not moved."""
+        if last.code_version is not None and last.code_version == self.site.project.code_version():
+            return {}
+        met = self.orderer.columns.place
+
+        def sure(old: str, new: str) -> bool:
+            home = old.partition("::")[0]
+            return new not in met and (home == new.partition("::")[0] or not (self.root / home).is_file())
+
+        return {old: new for old, new in renames(last.tests, tests).items() if sure(old, new)}
 
     def record(self, sheet: Sheet) -> None:
         """Adds what a run showed and learns from it; and from what others added meanwhile."""

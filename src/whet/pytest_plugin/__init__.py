@@ -26,7 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--whet-budget",
         metavar="TIME",
         help="run only what fits into this time (5m, 90s, 1h, or seconds), most promising first, and say how likely a "
-        "failure is missed. New, changed and lately failed tests always run; every tenth run is a full one.",
+        "failure is missed. New, changed and lately failed tests are always chosen; after nine such runs all run.",
     )
     group.addoption(
         "--whet-risk",

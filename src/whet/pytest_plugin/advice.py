@@ -8,11 +8,12 @@ from typing import NamedTuple
 
 class Question(NamedTuple):
     tests: tuple[str, ...]  # in the suite's own order
-    whole: bool  # the whole suite was collected
+    whole: bool  # the whole suite was collected, as far as pytest can tell
     budget_seconds: float | None = None
     risk: float | None = None
     map: str = "auto"
     workers: int = 1
+    named: bool = False  # where to look for tests was said on the command line
 
 
 class Placed(NamedTuple):
@@ -29,6 +30,8 @@ class Advice(NamedTuple):
     runs: int  # known before this one
     left_out: frozenset[str] = frozenset()
     selection: str | None = None  # what was chosen and what it risks, as a sentence
+    whole: bool = True  # these are all tests there are
+    full: bool = False  # the periodic run of everything, whatever the budget
     quarantined: Mapping[str, str] = {}
     to_map: frozenset[str] = frozenset()
     map_seconds: float = 0.0

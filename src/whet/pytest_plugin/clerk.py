@@ -16,6 +16,7 @@ from whet.bootstrap.site import open_site
 from whet.core.sheets import FAILURES, LEFT_OUT, Sheet
 from whet.pytest_plugin.advice import Advice, Learned, Placed, Question, Ran
 from whet.skills.ordering import Goal, Ranked
+from whet.tools import git
 
 _MAP_SECONDS, _MAP_SHARE = 2.0, 0.1
 _STORE_SECONDS = 10.0  # tests do not wait longer for a store that others hold locked
@@ -29,10 +30,15 @@ class Clerk:
         self._ordering = self._stack.enter_context(open_ordering(root, wait_seconds=_STORE_SECONDS))
         self._prefix = _prefix(root, self._ordering.root)
         self._around = self._ordering.look_around()
+        self._work = git.changes(self._ordering.root)  # before tests write files of their own
         self._left_out: list[str] = []
+        self._recorded = False
 
     def close(self) -> None:
-        self._stack.close()
+        """The tests are over; whoever ends pytest waits for a few seconds."""
+        with self._stack:
+            if self._recorded:
+                self._tend_memory()
 
     def rerank(self, failed: list[str], passed: list[str], left: list[str]) -> list[str]:
         named = ([self._prefix + test for test in tests] for tests in (failed, passed, left))
@@ -45,6 +51,7 @@ class Clerk:
         if ran.lines:
             self._ordering.map_tests({self._prefix + test: files for test, files in ran.lines.items()})
         self._remember(sheet, ran)
+        self._recorded = True
         quarantined = self._ordering.sheets.quarantined()
         failed = {t for t, outcome in zip(tests, ran.outcomes, strict=True) if outcome in FAILURES} - set(quarantined)
         flaky = tuple(test[len(self._prefix) :] for test in self._ordering.flaky(failed))
@@ -60,20 +67,25 @@ class Clerk:
         )
 
     def _remember(self, sheet: Sheet, ran: Ran) -> None:
-        from whet.bootstrap.remembering_runs import Changed, Failure, remember_run
+        from whet.bootstrap.remembering_runs import Failure, changed_by, remember_run
 
-        change = self._around.change
-        changed = None if change is None else Changed(change.base, list(change.files))
         failures = [Failure(self._prefix + test, text) for test, text in ran.failures.items()]
         try:
-            remember_run(self._ordering.site, self._ordering.store, sheet, changed, failures)
+            remember_run(self._ordering.site, self._ordering.store, sheet, changed_by(self._work), failures)
         except Exception as error:  # the run itself is recorded, and must be said to be
             self._ordering.notes.append(f"this run was not remembered ({type(error).__name__}: {error})")
+
+    def _tend_memory(self) -> None:
+        from whet.bootstrap.remembering import opened_memory
+
+        if (memory := opened_memory(self._ordering.site, self._ordering.store)) is not None:
+            memory.tend_beside_a_run()
 
     def advise(self, question: Question) -> Advice:
         ordering = self._ordering
         tests = [self._prefix + test for test in question.tests]
-        standing = ordering.rank(tests, question.whole, self._around, _goal(question))
+        whole = question.whole and not (question.named and self._leaves_files_out(tests))
+        standing = ordering.rank(tests, whole, self._around, _goal(question))
         choice = self._choice(question, standing)
         left_out = [] if choice is None or choice.kept is None else [t for t in tests if t not in choice.kept]
         self._left_out = left_out
@@ -85,11 +97,19 @@ class Clerk:
             runs=ordering.orderer.sheets,
             left_out=frozenset(test[cut:] for test in left_out),
             selection=None if choice is None else choice.told,
+            whole=whole,
+            full=choice is not None and choice.full,
             quarantined=_named(ordering.sheets.quarantined(), self._prefix),
             to_map=self._to_map(question, tests, standing),
             map_seconds=max(_MAP_SECONDS, _MAP_SHARE * known),
             notes=tuple(ordering.notes),
         )
+
+    def _leaves_files_out(self, tests: list[str]) -> bool:
+        """A file that the last run of everything had, that is still there, and of which nothing was collected."""
+        last = self._around.whole
+        missing = {_file(test) for test in last.tests} - {_file(test) for test in tests} if last else set()
+        return any((self._ordering.root / file).is_file() for file in missing)
 
     def _choice(self, question: Question, standing: Standing) -> Choice | None:
         if _goal(question) is Goal.WHOLE_RUN:
@@ -104,6 +124,10 @@ class Clerk:
             return frozenset()
         wanted = tests if question.map == "full" else standing.around.unmapped(tests)
         return frozenset(test.removeprefix(self._prefix) for test in wanted)
+
+
+def _file(test: str) -> str:
+    return test.partition("::")[0]
 
 
 def _goal(question: Question) -> Goal:

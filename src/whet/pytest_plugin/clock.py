@@ -9,15 +9,15 @@ _CLOCK = (time.monotonic,)
 
 
 class Deadline:
-    """Runs from the first question on, which comes with the first test."""
+    """Runs from the first test on."""
 
     def __init__(self, seconds: float | None) -> None:
         self._seconds = seconds
         self._until: float | None = None
 
-    def over(self) -> bool:
-        if self._seconds is None:
-            return False
-        if self._until is None:
+    def start(self) -> None:
+        if self._seconds is not None and self._until is None:
             self._until = _CLOCK[0]() + self._seconds
-        return _CLOCK[0]() >= self._until
+
+    def over(self) -> bool:
+        return self._until is not None and _CLOCK[0]() >= self._until

@@ -64,3 +64,9 @@ def narrowed(config: pytest.Config) -> bool:
     if any(getattr(option, name, None) for name in picked):
         return True
     return any("::" in argument or argument.endswith(".py") for argument in config.args)
+
+
+def args_were_given(config: pytest.Config) -> bool:
+    """Whether the command line says where to look, rather than pytest's settings; or it was started further down."""
+    here = config.invocation_params.dir != config.rootpath and not config.getini("testpaths")
+    return here or config.args_source is pytest.Config.ArgsSource.ARGS

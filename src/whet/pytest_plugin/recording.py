@@ -87,7 +87,7 @@ class Recording:
             tests=list(ended),
             outcomes="".join(str(result.outcome) for result in ended.values()),
             seconds=[result.seconds for result in ended.values()],
-            complete=story.complete and not narrowed(self._config),
+            complete=story.complete and (story.advice.whole if story.advice else not narrowed(self._config)),
             lines=self._lines,
             failures={test: said for test, said in self._failures.items() if test in story.timeline.failures()},
         )

@@ -15,7 +15,7 @@ from whet.pytest_plugin.garbage import without_collecting
 from whet.pytest_plugin.line import DeskError, Line
 from whet.pytest_plugin.mapping import Tracer
 from whet.pytest_plugin.names import Names
-from whet.pytest_plugin.options import Wishes, narrowed
+from whet.pytest_plugin.options import Wishes, args_were_given, narrowed
 from whet.pytest_plugin.quarantine import set_aside
 from whet.pytest_plugin.scores import known_seconds
 
@@ -42,6 +42,8 @@ class Running:
         self._failed: list[str] = []
         self._passed: list[str] = []
         self._asked = 0
+        self._time_is_up = False
+        self._shortened = False
         self.troubles: list[str] = []
         worker = getattr(config, "workerinput", {})
         self._workers = int(worker.get("workercount", 1))
@@ -52,8 +54,10 @@ class Running:
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> Generator[None, Any, Any]:
         self._names.learn(items)
+        collected = len(items)
         answer = yield
         self._names.learn(items)
+        self._shortened = len(items) < collected  # by a plugin that splits the suite, say
         if items:
             with without_collecting():
                 self._carefully(lambda: self._arrange(items), "the suite's own order was kept")
@@ -62,8 +66,11 @@ class Running:
 
     def _arrange(self, items: list[pytest.Item]) -> None:
         tests = tuple(dict.fromkeys(map(self._names.of, items)))
-        whole = not narrowed(self._config)
-        asked = Question(tests, whole, self._wishes.budget_seconds, self._wishes.risk, self._wishes.map, self._workers)
+        whole = not narrowed(self._config) and not self._shortened
+        asked = Question(
+            tests, whole, self._wishes.budget_seconds, self._wishes.risk, self._wishes.map, self._workers,
+            named=args_were_given(self._config),
+        )  # fmt: skip
         patience = _PATIENCE_SECONDS if self._dist == "no" else _WORKERS_PATIENCE_SECONDS
         own = items[:]
         grouped: list[Arrangement] = []
@@ -77,6 +84,8 @@ class Running:
         self._arrangement = arrangement
         ours = [place for group in order for place in group]
         self.advice = advice
+        if advice.full:
+            self._deadline = Deadline(None)
         self._leave(tests, [names[place] for place in ours], [[kept[p].nodeid for p in group] for group in order])
         self._tracer = Tracer.if_possible(self._config, advice, [names[place] for place in ours], self._workers)
         if not self._observing:
@@ -133,7 +142,15 @@ class Running:
     @pytest.hookimpl(tryfirst=True, specname="pytest_runtest_protocol")
     def pytest_runtest_protocol_in_time(self) -> bool | None:
         """When the time is up, no more tests are started; none is cut short."""
-        return True if self._deadline.over() else None
+        self._deadline.start()
+        return True if self._time_is_up else None
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_runtest_teardown(self, item: pytest.Item) -> None:
+        """The last test that runs ends what outlives it: there its errors are reported, after the tests by nobody."""
+        if self._deadline.over():
+            self._time_is_up = True
+            item.session._setupstate.teardown_exact(None)
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, Any, Any]:

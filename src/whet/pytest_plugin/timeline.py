@@ -56,7 +56,7 @@ class Timeline:
         self.results.setdefault(test, Result()).add(report)
         self._newest = _CLOCK[0]()
         if getattr(report, "whet_quarantined", None):
-            self.quarantined_failures.append(test)
+            self.quarantined_failures += [test] if test not in self.quarantined_failures else []
         elif report.failed and self.first_failure is None and self._began is not None:
             self.first_failure = FirstFailure(test, self._newest - self._began, len(self.results))
 

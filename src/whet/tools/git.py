@@ -19,6 +19,11 @@ _KEPT_BYTES = 64_000_000
 _COUNTED_BYTES = 5_000_000
 _HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
 _CONFIGURATION = ("core.fsmonitor=false", "core.quotePath=false", "diff.noprefix=false", "core.safecrlf=false")
+# What git calls a tree without files, by SHA-1 and by SHA-256.
+_EMPTY_TREES = (
+    "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+)
 _DIFF = ("--no-ext-diff", "--no-textconv", "--no-renames", "--no-color", "--ignore-submodules=all", "--relative")
 
 
@@ -32,6 +37,11 @@ class Changes(Record):
     base: str
     files: dict[str, tuple[int, ...]]
     uncommitted: bool
+
+    @property
+    def from_nothing(self) -> bool:
+        """Everything is new: a first commit, or a clone that has one commit alone."""
+        return self.base in _EMPTY_TREES
 
 
 def head(root: Path) -> str | None:

@@ -122,6 +122,17 @@ def test_a_selection_counts_what_it_left_out_until_that_runs() -> None:
     assert columns.passed_over[at].tolist() == [0, 0]
 
 
+@pytest.mark.parametrize(
+    ("runs", "onsets"),
+    [(["p"], 0), (["f"], 1), (["f", "f", "f"], 1), (["f", "f", "p", "f"], 2), (["p", "ff"], 1), (["p", "fp", "f"], 1)],
+)
+def test_failures_in_a_row_began_once(runs: list[str], onsets: int) -> None:
+    columns = Columns()
+    for number, outcomes in enumerate(runs):
+        place = ran(columns, "t", outcomes, number)
+    assert columns.onsets[place] == onsets
+
+
 def test_many_tests_keep_what_was_learned_of_the_first() -> None:
     columns = Columns()
     first = ran(columns, "t0", "f")

@@ -99,6 +99,16 @@ def test_a_test_that_fails_now_and_then_stays_before_those_that_never_failed_and
     assert view.probability[0] < view.probability[1]  # but not for ever: its turn comes
 
 
+def test_one_long_failure_that_is_over_does_not_keep_a_test_before_one_that_fails_again_and_again() -> None:
+    columns = Columns()
+    at = columns.meet(["once for long", "again and again", "left out"])
+    for sheet in range(200):
+        columns.run(at, np.array([sheet < 12, sheet % 20 == 0 and sheet < 100, False]), sheet)
+    columns.passed_over[at] = [0, 0, 1]
+    once, again, _ = seen(columns, at, sheet=200).probability.tolist()
+    assert again > once
+
+
 def test_expected_seconds_are_those_of_failing_runs_where_a_failure_is_likely() -> None:
     columns = Columns()
     at = columns.meet(["failing", "healed", "untimed"])

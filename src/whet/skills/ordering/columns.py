@@ -22,6 +22,7 @@ class Columns:
         "runs": 0.0,
         "skips": 0.0,  # before it ever ran
         "failures": 0.0,
+        "onsets": 0.0,  # times it began to fail: failures in a row are one
         "slow": UNSEEN,  # decayed failures
         "fast": UNSEEN,
         "streak": 0.0,  # failures in a row, or passes in a row below zero
@@ -78,6 +79,7 @@ class Columns:
         for column, kept in ((self.slow, SLOW_DECAY**times), (self.fast, FAST_DECAY**times)):
             column[at] = kept * column[at] + (1 - kept) * share
         streak = self.streak[at]
+        self.onsets[at] += (share > 0) & (streak <= 0)
         self.streak[at] = np.where(mostly, np.maximum(streak, 0) + times, np.minimum(streak, 0) - times)
         failing = at[share > 0]
         self.failed_run[failing] = self.runs[failing]

@@ -52,9 +52,9 @@ _QUIET = 1e-3
 _NEAR_POWER = 0.5  # for what is only near the change: there, many tests are about as likely, and few seconds find out
 _FIRST_PART = 0.5  # of the expected time goes to the likeliest
 _FORGIVEN_FLAKES = 1.0
-# What a selection leaves out is not known to pass. There, nothing falls below how often it fails altogether (as if it
-# had failed once in twenty runs more), times the runs since somebody looked; and a little is added for every one.
-_FAILURES_BEFORE, _RUNS_BEFORE = 1.0, 20.0
+# What a selection leaves out is not known to pass. There, nothing falls below how often it begins to fail (as if it
+# had begun once in twenty runs more), times the runs since somebody looked; and a little is added for every one.
+_ONSETS_BEFORE, _RUNS_BEFORE = 1.0, 20.0
 _CURIOSITY = 0.01
 
 
@@ -100,8 +100,9 @@ def _quiet(columns: Columns, at: Places, nearness: Column | None) -> Flags:
 
 def _unseen(columns: Columns, at: Places) -> Column:
     """What may have happened to each since it ran last. A test that fails now and then is likelier than one that never
-    did, however long ago either was looked at; among tests that never fail, the one that waited longest."""
-    rate = (columns.failures[at] + _FAILURES_BEFORE) / (columns.runs[at] + _RUNS_BEFORE)
+    did, however long ago either was looked at; among tests that never fail, the one that waited longest. A failure that
+    went on for long is over once the test passed: it began but once, and how often one begins is what comes again."""
+    rate = (columns.onsets[at] + _ONSETS_BEFORE) / (columns.runs[at] + _RUNS_BEFORE)
     waited = columns.passed_over[at]
     chance: Column = rate * (1 + waited) + _CURIOSITY * waited
     return chance

@@ -13,6 +13,7 @@ from whet.skills.ordering.promise import Promise
 @dataclass
 class Learned:
     sheets: int = 0  # how many were learned from
+    selections: int = 0  # runs that left tests out, since the last one of everything
     columns: Columns = field(default_factory=Columns)
     hazard: Hazard = field(default_factory=Hazard)
     hedges: dict[Goal, AdaHedge] = field(default_factory=lambda: {goal: AdaHedge(priors(goal)) for goal in Goal})

@@ -94,6 +94,7 @@ class Orderer(Learned):
         if len(ran):
             self._learn(sheet, ran)
         left_out = _with_outcome(sheet, LEFT_OUT)
+        self.selections = 0 if sheet.complete else self.selections + bool(left_out)
         if left_out and len(sheet.tests) >= FEWEST_TESTS:
             self.promise.selected(failed=any(outcome in FAILURES for outcome in sheet.outcomes))
         self.columns.skip(self.columns.meet(_with_outcome(sheet, SKIPPED)))

@@ -13,7 +13,7 @@ from whet.skills.ordering.columns import Column
 from whet.skills.ordering.learned import Learned
 from whet.skills.ordering.promise import Incident, Promise
 
-VERSION = 3
+VERSION = 5
 _DAMAGE = (
     *(OSError, EOFError, KeyError, TypeError, AttributeError, NotImplementedError, RuntimeError, MemoryError),
     *(zipfile.BadZipFile, zlib.error, struct.error),
@@ -25,6 +25,7 @@ def dump(learned: Learned) -> bytes:
     told = {
         "version": VERSION,
         "sheets": learned.sheets,
+        "left_out_runs": learned.selections,
         "tests": list(learned.columns.place),
         "experts": {goal: hedge.names for goal, hedge in learned.hedges.items()},
         "gaps": {goal: hedge.gap for goal, hedge in learned.hedges.items()},
@@ -58,7 +59,7 @@ def _restore(learned: Learned, arrays: dict[str, Any]) -> None:
     names = {goal: list(hedge.names) for goal, hedge in learned.hedges.items()}
     if told["version"] != VERSION or told["experts"] != names:
         raise ValueError("this state was made by another version")
-    learned.sheets = told["sheets"]
+    learned.sheets, learned.selections = told["sheets"], int(told["left_out_runs"])
     prefix = "column_"
     columns = {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
     learned.columns.restore(told["tests"], columns)
