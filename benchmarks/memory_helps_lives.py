@@ -19,6 +19,7 @@ from whet.memory.embedding import HashedEmbedder
 from whet.memory.remembering_cues import state_cue
 from whet.memory.remembering_texts import fitting
 from whet.memory.retrieval import Retrieval
+from whet.policies.deep.deciding import DeepPolicy
 from whet.policies.hierarchy import Hierarchy
 from whet.policies.in_process import InProcessTables
 from whet.policies.learner import QLearner
@@ -119,7 +120,7 @@ class Reminded:
 
     name = "reminded"
 
-    def __init__(self, policy: TabularPolicy, memory: Remembered) -> None:
+    def __init__(self, policy: TabularPolicy | DeepPolicy, memory: Remembered) -> None:
         self._policy, self._memory = policy, memory
 
     def choose(self, state: State, allowed: Sequence[Action], recalled: Sequence[Recalled] = ()) -> Choice:

@@ -5,9 +5,10 @@ What `whet api` learned of a service and what ordering knows of tests is their m
 - api, same: a run on the example library, then a second of another seed, on a fresh library. Told are the requests
   until everything was reached that the first run reached.
 - api, unrelated: runs on a small shop of the tests, in the store that knows the library and in an empty one.
-- ordering: a history's second half, by an orderer that remembers everything before, by one that never remembers a run,
-  by one that begins there, and by one that does so with the first half of another history. Told are NAPFD and how
-  far through the order the first failing test stood, of the first 20 failing runs and of all.
+- ordering: from four places of a history on, by an orderer that remembers everything before, by one that begins there,
+  by one that does so with what came before in another history, and by one that never remembers a run. Told are NAPFD
+  and how far through the order the first failing test stood, by how many failing runs there were since the beginning,
+  and after how many of them the one that begins there has caught up with the one that remembers.
 """
 
 import argparse
@@ -24,7 +25,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parents[1]))  # started as a script, only its folder is on the path
 
 from benchmarks.ordering_history import History, read_history
-from benchmarks.ordering_replay import MakeMethod, Ran, Replay, replay
+from benchmarks.ordering_replay import MakeMethod, Ran, Scores, average, replay
 from benchmarks.ordering_whet import Ours
 from examples.api.running import running
 from tests.skills.api.shop_service import SHOP, Shop
@@ -37,7 +38,9 @@ from whet.store.sql_store import SqlStore, open_store
 
 HISTORIES = Path(os.environ.get("WHET_CI_HISTORY", Path(__file__).parents[2] / "shared" / "data" / "ci_history"))
 KEY = Credential("header", "X-Api-Key", "library-demo-key")
-FIRST_FAILING = 20
+BEGINNINGS = (0.3, 0.4, 0.5, 0.6)  # of a history: the means over several depend less on what failed at one of them
+STRETCHES = ((0, 5), (5, 10), (10, 20), (20, 40))  # failing runs since the beginning
+CAUGHT_UP = 0.01  # of NAPFD behind, over a stretch of five failing runs
 Reached = Mapping[str, int]  # by operation, the request that first got a 2xx
 
 
@@ -108,10 +111,10 @@ def _all_of(wanted: Reached, reached: Reached, most: int) -> int:
     return max(reached.get(operation, most) for operation in wanted)
 
 
-def ordering(names: list[str] | None = None, seed: int = 1) -> dict[str, Any]:
+def ordering(names: list[str] | None = None) -> dict[str, Any]:
     histories = {path.name.removesuffix(".csv.gz"): read_history(path) for path in sorted(HISTORIES.glob("*.csv.gz"))}
     asked = [name for name in histories if not names or name in names]
-    return {name: _ordered(name, histories, seed) for name in asked}
+    return {name: _ordered(name, histories) for name in asked}
 
 
 class Forgetful(Ours):
@@ -133,26 +136,36 @@ def _reminded(before: Ours) -> MakeMethod:
     return lambda history, _seed: Reminded(history, before)
 
 
-def _ordered(name: str, histories: Mapping[str, History], seed: int) -> dict[str, Any]:
-    second = _half(histories[name], second=True)
+def _ordered(name: str, histories: Mapping[str, History]) -> dict[str, Any]:
     others = sorted((other for other in histories if other != name), key=lambda other: len(histories[other].cycles))
-    runs = {"without": replay(second, Forgetful, "full", seed), "begun there": replay(second, Ours, "full", seed)}
-    for way, other in (("with", name), ("begun there with another's", others[0])):
-        before = _learned(_half(histories[other], second=False), seed)
-        runs[way] = replay(second, _reminded(before), "full", seed)
-    told = {part: {way: _scores(run, cycles) for way, run in runs.items()} for part, cycles in _parts(second).items()}
-    print(f"ordering, {name}: {json.dumps(told)}", flush=True)
-    return told
+    lives = [
+        _lived(histories[name], histories[others[0]], beginning, seed) for beginning in BEGINNINGS for seed in (1, 2)
+    ]
+    curves = {way: _mean_curve([life[way] for life in lives]) for way in lives[0]}
+    told = {way: [_stretch(curve, *ends) for ends in STRETCHES] for way, curve in curves.items()}
+    behind = [
+        ours["napfd"] - theirs["napfd"] for ours, theirs in zip(curves["with"], curves["begun there"], strict=True)
+    ]
+    found = {"failing_runs": STRETCHES, "ways": told, "caught_up_after": _caught_up(behind)}
+    print(f"ordering, {name}: {json.dumps(found)}", flush=True)
+    return found
 
 
-def _parts(history: History) -> dict[str, frozenset[int]]:
-    failing = [cycle.number for cycle in history.failing]
-    return {"first failing runs": frozenset(failing[:FIRST_FAILING]), "all failing runs": frozenset(failing)}
+def _lived(history: History, another: History, beginning: float, seed: int) -> dict[str, list[Scores]]:
+    """By way, the scores of the failing runs, from the beginning on."""
+    before, rest = _cut(history, beginning)
+    makers: dict[str, MakeMethod] = {
+        "with": _reminded(_learned(before, seed)),
+        "begun there": lambda given, _seed: Ours(given),
+        "begun there with another's": _reminded(_learned(_cut(another, beginning)[0], seed)),
+        "without": lambda given, _seed: Forgetful(given),
+    }
+    return {way: list(replay(rest, make, "full", seed).scores.values()) for way, make in makers.items()}
 
 
-def _half(history: History, *, second: bool) -> History:
-    middle = len(history.cycles) // 2
-    return history._replace(cycles=history.cycles[middle:] if second else history.cycles[:middle])
+def _cut(history: History, share: float) -> tuple[History, History]:
+    middle = round(len(history.cycles) * share)
+    return history._replace(cycles=history.cycles[:middle]), history._replace(cycles=history.cycles[middle:])
 
 
 def _learned(history: History, seed: int) -> Ours:
@@ -166,9 +179,20 @@ def _learned(history: History, seed: int) -> Ours:
     return made[0]
 
 
-def _scores(run: Replay, cycles: frozenset[int]) -> dict[str, float]:
-    found = run.mean(cycles) or {}
-    return {name: round(found[name], 3) for name in ("napfd", "first_rank")}
+def _mean_curve(lives: list[list[Scores]]) -> list[Scores]:
+    """As far as the shortest goes."""
+    return [average(scores) or {} for scores in zip(*lives, strict=False)]
+
+
+def _stretch(curve: list[Scores], first: int, last: int) -> dict[str, float]:
+    found = average(curve[first:last]) or {}
+    return {name: round(found[name], 3) for name in ("napfd", "first_rank") if found}
+
+
+def _caught_up(behind: list[float]) -> int | None:
+    """After how many failing runs the next five are no more than this behind; None: never."""
+    fives = [statistics.mean(behind[first : first + 5]) for first in range(len(behind) - 4)]
+    return next((first for first, mean in enumerate(fives) if mean <= CAUGHT_UP), None)
 
 
 if __name__ == "__main__":

@@ -5,14 +5,18 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from tests.agents.workplaces import SmallProject
 from tests.memory.lived import begin, failing, live
 
 from whet.bootstrap.remembering import FleetMemory, fleet_memory, opened_memory
 from whet.bootstrap.remembering_runs import Changed, Failure, remember_run
 from whet.bootstrap.site import Site, open_site
+from whet.bootstrap.visiting import VisitOrdering
 from whet.core.memories import Question, Wanted
 from whet.core.sheets import Sheet
 from whet.store.sql_store import SqlStore
+from whet.tools.git import head
+from whet.tools.suite import SuitePlan
 
 NOW = datetime.now(UTC)
 
@@ -106,6 +110,19 @@ def test_what_a_visit_and_a_run_of_pytest_saw_is_one_failure(site: Site, store: 
     memory.catch_up()
     (failure,) = store.memories.newest(Wanted(project="shop", topics=("failure",)), 9)
     assert failure.support == 3
+
+
+def test_a_visit_remembers_what_was_being_changed_when_its_run_began(tmp_path: Path) -> None:
+    writing = "def test_a():\n    open('written.txt', 'w').close()\n    assert 0\n"
+    shop = SmallProject(tmp_path, {"test_a.py": writing, "pyproject.toml": ""})
+    shop.commit()
+    shop.write({"a.py": "changed = True\n"})
+    site = open_site(shop.root)
+    with shop.workplace() as place, site.store() as store:
+        place.remember = VisitOrdering(site, store).remember
+        place.run("test-executor", SuitePlan(), "own-order")
+        (lived,) = store.memories.newest(Wanted(project="project", topics=("experience",)), 9)
+    assert (lived.about["base"], lived.about["changed"]) == (head(shop.root), "a.py")
 
 
 def test_what_runs_left_gets_its_place_from_the_model_in_use(tmp_path: Path, store: SqlStore) -> None:

@@ -1,5 +1,6 @@
 """One function for one turn of the loop: on a project, on a workplace of one's own, and for many at once."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -10,11 +11,16 @@ from tests.fleet.strollers import Street, Stroller
 
 import whet
 from whet.bootstrap.site import open_site
+from whet.core.events import Warned
 from whet.core.memories import Topic, Wanted
-from whet.core.ports import Scope
+from whet.core.ports import Scope, Store
 from whet.core.records import Experience
+from whet.fleet.loop import AnyAgent, Fleet
+from whet.fleet.recalling import Recalling
+from whet.fleet.teaching import Teacher
 from whet.settings.model import Settings
 from whet.store.sql_store import open_store
+from whet.tools.workplace import Workplace
 
 AGENTS, TURNS = 128, 2
 TOPICS: tuple[Topic, ...] = ("experience", "failure")
@@ -38,6 +44,72 @@ def test_an_agent_of_ones_own_learns(tmp_path: Path) -> None:
         assert [each.decision.action for each in lived[-10:]].count("right") >= 8
         assert store.runs.recent(1)[0].status == "finished"
         assert store.memories.count(Wanted(project="own")) == 40
+
+
+def test_when_a_batch_is_ready_it_is_gone_through_again_and_remembered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replayed, replay = [], Teacher.replay
+
+    def counted(self: Teacher, agent: str, seed: int) -> int:
+        replayed.append(replay(self, agent, seed))
+        return replayed[-1]
+
+    monkeypatch.setattr(Teacher, "replay", counted)
+    settings = Settings.model_validate({"experience_replay": {"batch_size": 4}})
+    remembered = []
+    with open_store(f"sqlite:///{tmp_path}/work.db") as store, whet.Task(Street(), store, settings=settings) as task:
+        for _ in range(9):
+            whet.execute_with_learning(task, Stroller())
+            remembered.append(store.memories.count(Wanted(project="own")))
+    assert replayed == [4, 4]
+    assert remembered == [0, 0, 0, 4, 4, 4, 4, 8, 8]
+
+
+class Forgetful:
+    """A store whose memories cannot be read."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> object:
+        if name == "memories":
+            raise OSError("the disk is gone")
+        return getattr(self._store, name)
+
+
+def test_what_does_not_work_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(whet.Task, "remember", lambda _self: None)
+    with open_store(f"sqlite:///{tmp_path}/work.db") as store:
+        task = whet.Task(Street(), Forgetful(store), settings=HASHED)  # type: ignore[arg-type]
+        with task, pytest.warns(RuntimeWarning, match="goes on without memory: the disk is gone"):
+            whet.execute_with_learning(task, Stroller())
+
+
+def test_what_was_used_and_cannot_be_noted_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def conclude(_self: Recalling, warn: Callable[[str], None]) -> None:
+        warn("not noted")
+
+    monkeypatch.setattr(Recalling, "conclude", conclude)
+    with open_store(f"sqlite:///{tmp_path}/work.db") as store, whet.Task(Street(), store, settings=HASHED) as task:
+        whet.execute_with_learning(task, Stroller())
+        with pytest.warns(RuntimeWarning, match="not noted"):
+            task.remember()
+        monkeypatch.undo()
+
+
+def test_on_a_project_what_does_not_work_is_a_warning(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:hypothesispytest")
+    errand = Fleet.errand
+
+    def warned(self: Fleet, agent: AnyAgent, workplace: Workplace) -> Experience:
+        workplace.emit(Warned("it is too hot"))
+        return errand(self, agent, workplace)
+
+    monkeypatch.setattr(Fleet, "errand", warned)
+    project = SmallProject(tmp_path, {"test_suite.py": "def test_a(): pass\n"})
+    with pytest.warns(RuntimeWarning, match="it is too hot"):
+        whet.execute_with_learning(project.root, "test-executor")
 
 
 def test_a_task_that_ends_keeps_the_bound(tmp_path: Path) -> None:

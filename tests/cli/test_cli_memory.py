@@ -1,5 +1,6 @@
 """whet memory: search, list, show, forget, pin, consolidate, status, on memories of a small project."""
 
+import gzip
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
-from tests.cli.command_line import whet
+from tests.cli.command_line import EXECUTOR_ONLY, whet
 from tests.memory.episodes import run
 from tests.memory.lived import begin, failing, live
 
@@ -173,7 +174,7 @@ def test_status_counts(project: Path) -> None:
 
 def test_before_the_first_visit_there_is_nothing_to_look_at(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("")
-    for command in (("search", "x"), ("list",), ("show", "a"), ("forget", "a"), ("consolidate",), ("status",)):
+    for command in (("search", "x"), ("list",), ("forget", "--all"), ("consolidate",), ("status",)):
         result = asked(*command, "-C", tmp_path)
         assert result.exit_code == 0
         assert "Start with: whet run" in result.output
@@ -215,3 +216,42 @@ def test_an_error_is_a_sentence_and_exit_code_2(project: Path) -> None:
     done = whet("memory", "show", "zzz", "-C", project)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "whet: There is no memory 'zzz'. List them with: whet memory list\n"
+
+
+def test_before_the_first_visit_programs_get_an_empty_document_and_a_name_is_refused(tmp_path: Path) -> None:
+    asked_for = {
+        ("search", "KeyError"): [],
+        ("list",): [],
+        ("same-cause", "t.py::test_a"): {"turned": None, "same_cause": []},
+        ("forget", "--all", "--yes"): {"forgotten": 0},
+    }
+    for arguments, empty in asked_for.items():
+        result = asked(*arguments, "-C", tmp_path, "--format", "json")
+        assert (result.exit_code, json.loads(result.stdout)) == (0, empty), arguments
+        assert "not visited this project yet" in result.stderr
+    assert json.loads(asked("consolidate", "-C", tmp_path, "--format", "json").stdout)["made"] == []
+    status = json.loads(asked("status", "-C", tmp_path, "--format", "json").stdout)
+    assert (status["memories"], status["topics"]["fact"], status["models"]) == (0, 0, {})
+    for command in ("show", "pin", "unpin", "forget"):
+        assert "There is no memory '3f9a'" in refused(command, "3f9a", "-C", tmp_path)
+    assert whet("memory", "show", "3f9a", cwd=tmp_path).returncode == 2
+    assert list(tmp_path.iterdir()) == [], "looking writes nothing"
+
+
+def test_what_a_failing_test_told_is_masked_wherever_a_visit_leaves_it(tmp_path: Path) -> None:
+    """And once memories are forgotten, its address is in no file below the project but the test."""
+    token, address = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8", "bob.baker@corp.example"
+    root = tmp_path / "shop"
+    root.mkdir()
+    (root / "pyproject.toml").write_text(EXECUTOR_ONLY + SETTINGS)
+    (root / "test_mail.py").write_text(f'def test_mail():\n    raise KeyError("{token} of {address}")\n')
+    assert whet("run", root).returncode == 1
+    assert whet("memory", "forget", "--all", "--yes", "-C", root).returncode == 0
+    assert whet("export", tmp_path / "all.whet", "-C", root).returncode == 0
+    written = [file for file in tmp_path.rglob("*") if file.is_file() and file.name != "test_mail.py"]
+    assert {"whet.db", "report.html", "all.whet"} <= {file.name for file in written}
+    for file in written:
+        content = file.read_bytes()
+        content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+        assert token.encode() not in content, file
+        assert address.encode() not in content, file

@@ -11,10 +11,12 @@ from click.testing import CliRunner, Result
 from tests.cli.command_line import EXECUTOR_ONLY, whet
 
 from whet.bootstrap.remembering import fleet_memory
+from whet.bootstrap.remembering_runs import Failure, remember_run
 from whet.bootstrap.site import open_site
 from whet.cli.main import cli
 from whet.core.errors import WhetError
 from whet.core.memories import Wanted
+from whet.core.sheets import Sheet
 from whet.memory.remembering import keep
 from whet.memory.remembering_failures import failure_memory
 
@@ -97,6 +99,12 @@ def test_by_what_pytest_printed(project: Path) -> None:
     assert "Why: " in printed.output
 
 
+def test_what_is_like_nothing_is_said_to_be(project: Path) -> None:
+    printed = asked(project, "-", said="hello\n")
+    assert printed.exit_code == 0, printed.output
+    assert printed.output == "No failure that is remembered is like it. Memories come from: whet run, pytest --whet\n"
+
+
 def test_followed_to_where_it_turns(project: Path) -> None:
     for test in ("test_cart.py::test_two", "test_cart.py::test_counted"):
         answered(project, test, "--passed-at", "HEAD")
@@ -108,6 +116,50 @@ def test_followed_to_where_it_turns(project: Path) -> None:
     assert "another way" not in second["why"]
     told = asked(project, "test_cart.py::test_one").output
     assert "It first differs at cart.py:2: return becomes 4 instead of 3." in told, "it is remembered"
+
+
+def test_others_that_failed_in_the_last_run_are_followed_beside_it(project: Path) -> None:
+    """Two that fail were asked about by nobody; one passes at no commit, one not at all."""
+    (project / "test_cart.py").write_text(TESTS + "\n\ndef test_new():\n    assert total([]) == 0\n")
+    _fail(project, "r1", *FAILED, "test_cart.py::test_new")
+    found = answered(project, "test_cart.py::test_one", "--passed-at", "HEAD")
+    assert found["turned"]["place"] == "cart.py:total+1"
+    assert "both first go another way than when they pass at cart.py:2" in found["same_cause"][0]["why"]
+    assert names(found)[0] == "test_cart.py::test_two"
+    with open_site(project).store() as store:
+        failures = store.memories.newest(Wanted(project=project.name, topics=("failure",)), 9)
+    turned = {each.about["test"]: str(each.about.get("turned")) for each in failures}
+    assert "cart.py:total+1" in turned["test_cart.py::test_two"]
+    assert "cart.py:count+1" in turned["test_cart.py::test_counted"]
+    assert turned["test_cart.py::test_new"] == "None"
+
+
+def test_where_other_code_turned_says_nothing_about_this_one(project: Path) -> None:
+    """The same test says the same for another reason: it is met again, and has to be followed again."""
+    broken = (project / "cart.py").read_text()
+    _fail(project, "r1")
+    answered(project, "test_cart.py::test_one", "--passed-at", "HEAD")
+    _fail(project, "r2")
+    assert answered(project, "test_cart.py::test_one")["turned"] is not None, "the code is the same"
+    (project / "cart.py").write_text(broken.replace("sum(prices) + 1", "sum(prices, 1)"))
+    _fail(project, "r3")
+    assert answered(project, "test_cart.py::test_one")["turned"] is None
+    with open_site(project).store() as store:
+        (met,) = store.memories.sharing(Wanted(project=project.name), ["test:test_cart.py::test_one"], 9)
+    assert met.memory.support == 4
+    assert not any(each.startswith("turned:") for each in met.memory.subjects)
+
+
+def _fail(project: Path, run_id: str, *tests: str) -> None:
+    """As `pytest --whet` tells it."""
+    site, failed = open_site(project), tests or ("test_cart.py::test_one",)
+    version, seconds = site.project.code_version(), [0.1] * len(failed)
+    sheet = Sheet(run_id, datetime.now(UTC), "pytest", failed, "f" * len(failed), seconds, code_version=version)
+    with site.store() as store:
+        store.sheets.add([sheet])
+        remember_run(
+            site, store, sheet, None, [Failure(test, FAILED.get(test, "E   AssertionError")) for test in failed]
+        )
 
 
 def test_a_visit_keeps_what_pytest_printed(project: Path) -> None:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -112,6 +113,37 @@ def test_many_duplicates_do_not_hide_the_others(memories: Memories, retrieval: R
     recalled = retrieval.recall(question(TIMEOUT, "test:a"), limit=3)
     assert len(recalled) == 3
     assert recalled[0].why.endswith("; 69 more like it")
+
+
+class Counting:
+    """Memories that tell how many were asked of them, and how."""
+
+    def __init__(self, memories: Memories) -> None:
+        self._memories = memories
+        self.asked: list[tuple[str, int]] = []
+
+    def __getattr__(self, name: str) -> Any:
+        answer = getattr(self._memories, name)
+        if name not in ("nearest", "sharing", "newest"):
+            return answer
+
+        def counted(*arguments: Any) -> Any:
+            self.asked.append((name, arguments[-1]))
+            return answer(*arguments)
+
+        return counted
+
+
+def test_what_all_says_the_same_is_looked_for_once_more_and_no_further(memories: Memories) -> None:
+    """However many say the same: what is similar is asked for three times as many, nothing else is asked again."""
+    keep(memories, HASHED, *(memory(f"{TIMEOUT} after {number} s", 1, subjects=("test:a",)) for number in range(300)))
+    counting = Counting(memories)
+    retrieval = Retrieval(counting, HASHED)
+    assert len(retrieval.recall(question(TIMEOUT, "test:a"), limit=3)) == 1
+    assert counting.asked == [("nearest", 30), ("sharing", 30), ("newest", 30), ("nearest", 90)]
+    counting.asked = []
+    assert len(retrieval.recall(question("", "test:a"), limit=3)) == 1
+    assert counting.asked == [("sharing", 30), ("newest", 30), ("sharing", 90), ("newest", 90)]
 
 
 def test_a_fact_is_no_duplicate_of_what_happened(memories: Memories, retrieval: Retrieval) -> None:

@@ -3,10 +3,14 @@
 from pathlib import Path
 
 import pytest
+from tests.memory.episodes import run as run_of
 from tests.pytest_plugin.projects import git, project, run, said
 
 from whet.bootstrap.site import open_site
 from whet.core.memories import Memory, Wanted
+from whet.memory.embedding import HashedEmbedder
+from whet.memory.facts import fact_claims
+from whet.memory.remembering import keep
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 FAILING = f"""
@@ -107,3 +111,47 @@ def test_quarantined_and_retried_failures_are_not_remembered_as_failures(tmp_pat
         store.sheets.quarantine("test_a.py::test_a", "known")
     run(root)
     assert remembered(root, "failure") == []
+
+
+def test_work_is_counted_in_pieces_whoever_edits_tests_mends_tests_and_commits(tmp_path: Path) -> None:
+    """Each time a file is taken up: red, mended, green, committed. What others changed before is no part of it."""
+    files = {"prices.py": "ONE = 1\n", "names.py": "", "pytest.ini": "[pytest]\npythonpath = .\n"}
+    files["test_prices.py"] = "import prices, names\ndef test_one(): assert prices.ONE == 1\n"
+    root = project(tmp_path, files)
+    git(root, "init", "-q")
+    _commit(root)
+    run(root)  # everything is new, which says nothing about single files
+    for number in range(5):
+        for prices in ("ONE = 2\n", f"ONE = 1  # {number}\n"):
+            (root / "prices.py").write_text(prices)
+            run(root)
+        _commit(root)
+        (root / "names.py").write_text(f"# {number}\n")
+        run(root)
+        _commit(root)
+    run(root)  # once more, as it was committed: the same piece of work
+    claims = {claim.names: claim.tally for claim in fact_claims(remembered(root, "experience"))}
+    assert claims["prices.py", "test_prices.py"] == (5, 0, 0, 5)
+
+
+def test_runs_alone_keep_the_bound_and_find_facts(tmp_path: Path) -> None:
+    """Nobody ever visits: the first run of a day looks for facts, every run keeps the bound."""
+    prices = [run_of(n, ["test_a.py::test_a"], ["prices.py"]) for n in range(6)]
+    others = [run_of(100 + n, [], ["names.py"]) for n in range(30)]
+    root = project(
+        tmp_path / "shop", {"test_a.py": QUIET, "pyproject.toml": SETTINGS.format("keep = 40\nkeep_days = 1e5")}
+    )
+    site = open_site(root)
+    with site.store() as store:
+        keep(store.memories, HashedEmbedder(), [*prices, *others])
+    run(root)
+    (fact,) = remembered(root, "fact")
+    assert fact.text == "Tests in test_a.py fail when prices.py changes: 6 of 6 times; otherwise 0 of 30."
+    for _ in range(4):
+        run(root)
+    assert len(remembered(root, "experience")) <= 39
+
+
+def _commit(root: Path) -> None:
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "work")

@@ -14,6 +14,9 @@ from whet.reports.terminal import print_report
 MEMORY = Recollection(
     memory="abcdef0123456789", text="it <b>timed out</b> before", why="about the same test", weight=0.5
 )
+FACT = Recollection(
+    memory="fedcba9876543210", text="t fails <i>when</i> p changes: 14 of 15", why="it held", weight=0.7
+)
 
 
 def report() -> RunReport:
@@ -32,7 +35,9 @@ def report() -> RunReport:
         why="because",
         memories=(MEMORY,),
     )
-    finding = Finding(kind="failing-test", title="t fails", severity="high", evidence="e", memories=(MEMORY,))
+    finding = Finding(
+        kind="failing-test", title="t fails", severity="high", evidence="e", memories=(MEMORY,), known=(FACT,)
+    )
     return RunReport(
         project="shop",
         run_id="r",
@@ -53,12 +58,14 @@ def test_the_page_tells_it_twice_and_escapes_it() -> None:
     page = render_html(report())
     assert page.count("memory abcdef01 (50 %): about the same test") == 2
     assert page.count("it &lt;b&gt;timed out&lt;/b&gt; before") == 2
+    assert "Known: t fails &lt;i&gt;when&lt;/i&gt; p changes: 14 of 15" in page
 
 
 def test_the_terminal_tells_it() -> None:
     shown = StringIO()
     print_report(report(), Console(file=shown, width=200))
-    assert "seen before: memory abcdef01 (50 %): about the same test" in shown.getvalue()
+    assert "resembles memory abcdef01 (50 %): about the same test" in shown.getvalue()
+    assert "known: t fails <i>when</i> p changes: 14 of 15" in shown.getvalue()
     assert shown.getvalue().count("memory abcdef01 (50 %): about the same test") == 2
 
 

@@ -32,6 +32,7 @@ def test_what_a_finding_resembles_is_on_its_page(tmp_path: Path) -> None:
             evidence="KeyError: 'cost'",
             test="t.py::test_b",
             memories=(Recollection(memory=earlier.id, why="about the same file", weight=1.0),),
+            known=(Recollection(memory="f" * 32, why="it held 14 of 15 times", weight=0.7),),
         )
         run = RunRecord(id="r1", project=memory.project, code_version="", budget_seconds=1.0, seed=1, started_at=now())
         store.runs.start(run)
@@ -41,6 +42,8 @@ def test_what_a_finding_resembles_is_on_its_page(tmp_path: Path) -> None:
             shown = client.get(f"/findings/{found.fingerprint()}").text
             assert "What it resembles" in shown
             assert "about the same file" in shown
+            assert "What is known" in shown
+            assert "it held 14 of 15 times" in shown
             assert "t.py::test_a failed: KeyError" in shown
             assert "prices.py:4" not in shown  # what it said in full is in the memory; here it would be one long line
             store.memories.forget([earlier.id], "asked to")

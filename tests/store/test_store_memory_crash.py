@@ -93,7 +93,9 @@ def _everything_is_found(store: SqlStore, said: list[str]) -> None:
     stays = [each[1:] for each in said if each[0] == "+" and each[1:] not in gone]
     there = {each.source for each in store.memories.newest(HERE, 100_000)}
     assert not gone & there
-    assert len(set(stays) - there) <= KILLS  # at most the one that each was forgetting when it died
+    missing = [each.split("/") for each in set(stays) - there]
+    assert len({child for child, _, _ in missing}) == len(missing)  # at most the one that each was forgetting
+    assert all(int(batch) % 2 and place == "0" for _, batch, place in missing)
     for source in random.Random(len(said)).sample(sorted(set(stays) & there), 8):
         found = store.memories.nearest(HERE, MODEL, _place(source), 3)
         assert found[0].likeness > 0.999999

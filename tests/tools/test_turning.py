@@ -15,7 +15,7 @@ from whet.tools import turning
 from whet.tools.process import Limits
 from whet.tools.project import Project
 from whet.tools.python import Python
-from whet.tools.turning import turn
+from whet.tools.turning import turn, turns
 
 CART = """\
 import time
@@ -159,6 +159,34 @@ def test_importing_belongs_to_the_test(changed: Changed, python: Python, limits:
     source.write_text(source.read_text().replace("whole + price", "whole + RATE * price"))
     found = turned(project, python, limits)
     assert (found["place"], found["line"]) == ("src/cart.py:<module>+2", 3)
+
+
+def test_several_are_followed_in_the_same_runs(changed: Changed, python: Python, limits: Limits) -> None:
+    project = changed("whole + price", "whole - price")
+    more = [TEST, "def test_other():\n    assert Cart([20]).total() == 20\n"]
+    more += ["def test_none():\n    assert Cart([]).total() == 0\n"]
+    (project.root / "tests" / "test_cart.py").write_text("\n\n".join(more))
+    other, none = NAME.replace("total", "other"), NAME.replace("total", "none")
+    assert list(turns(project, python, [NAME, other], "HEAD", limits)) == [NAME], "there was no other then"
+    git(project.root, "commit", "-qm", "more tests", "tests/test_cart.py")
+    found = turns(project, python, [NAME, other, none, "tests/test_gone.py::test_x"], "HEAD", limits)
+    assert set(found) == {NAME, other}, "one passes, one is gone"
+    assert {turned and turned["place"] for turned in found.values()} == {"src/cart.py:Cart.total+3"}
+
+
+def test_what_any_of_several_may_have_imported_is_told_of_one_alone(
+    changed: Changed, python: Python, limits: Limits
+) -> None:
+    project = changed("whole + price", "whole - price")
+    (project.root / "src" / "rates.py").write_text("RATE = 1\n")
+    (project.root / "tests" / "test_rates.py").write_text(
+        "from rates import RATE\n\n\ndef test_rate():\n    assert RATE == 1\n"
+    )
+    git(project.root, "add", "src/rates.py", "tests/test_rates.py")
+    git(project.root, "commit", "-qm", "rates", "src/rates.py", "tests/test_rates.py")
+    (project.root / "src" / "rates.py").write_text("RATE = 2\n")
+    found = turns(project, python, [NAME, "tests/test_rates.py::test_rate"], "HEAD", limits)
+    assert {test: turned and turned["place"] for test, turned in found.items()} == {NAME: "src/cart.py:Cart.total+3"}
 
 
 @pytest.mark.parametrize(("commit", "said"), [("nowhere", "no commit"), ("HEAD", "does not fail now")])

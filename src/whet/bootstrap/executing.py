@@ -1,5 +1,7 @@
 """One agent, one task, the whole loop: observe, recall, decide, act, reward, store, learn."""
 
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -11,7 +13,7 @@ from whet.bootstrap import assembly
 from whet.bootstrap.remembering import FleetMemory, opened_memory
 from whet.bootstrap.site import make_state_dir, open_site
 from whet.core.agent import Agent
-from whet.core.events import Event
+from whet.core.events import Event, Warned
 from whet.core.ports import RunRecord, Store
 from whet.core.records import Experience, new_id, now
 from whet.fleet.loop import Fleet
@@ -43,6 +45,8 @@ class Task:
     seconds: float = 3600.0
     run_id: str = field(default_factory=new_id)
     agents_done: list[str] = field(default_factory=list)
+    said: dict[str, str] = field(default_factory=dict)  # by failing test, what it printed, where that is known
+    changed_files: Sequence[str] = ()
     _fleets: dict[str, Fleet] = field(default_factory=dict, init=False, repr=False)
     _lock: Lock = field(default_factory=Lock, init=False, repr=False)
     _lived: int = field(default=0, init=False)
@@ -71,7 +75,8 @@ class Task:
         self.remember()
 
     def emit(self, event: Event) -> None:
-        """Nobody listens to a task; what happened is in the store."""
+        """What happened is in the store; what did not work is nowhere else."""
+        _told(event)
 
     def execute(self, agent: AnyAgent) -> Experience:
         fleet = self._fleet(agent)
@@ -90,7 +95,7 @@ class Task:
             return
         fleets = list(self._fleets.values())
         for recalling in (fleet.memory for fleet in fleets if fleet.memory is not None):
-            recalling.conclude(lambda _told: None)
+            recalling.conclude(_warn)
         self._memory.tend()
         for fleet in fleets:
             fleet.memory = self._recalling()
@@ -149,6 +154,15 @@ def execute_with_learning(task: Task | Path | str, agent: AnyAgent | str) -> Exp
     return task.execute(chosen) if isinstance(task, Task) else _in_project(Path(task), chosen)
 
 
+def _told(event: Event) -> None:
+    if isinstance(event, Warned):
+        _warn(event.message)
+
+
+def _warn(told: str) -> None:
+    warnings.warn(told, RuntimeWarning, stacklevel=2)
+
+
 def _in_project(path: Path, agent: AnyAgent) -> Experience:
     site = open_site(path)
     make_state_dir(site.state_dir)
@@ -158,8 +172,8 @@ def _in_project(path: Path, agent: AnyAgent) -> Experience:
         site.store() as store,
         Suite(site.project, site.python) as suite,
     ):
-        place = assembly.workplace(site, store, suite, seed, lambda _event: None)
-        experience = assembly.fleet(site, store, seed, warn=lambda _told: None).errand(agent, place)
+        place = assembly.workplace(site, store, suite, seed, _told)
+        experience = assembly.fleet(site, store, seed, _warn).errand(agent, place)
         if (memory := opened_memory(site, store)) is not None:
             memory.tend(said=place.said)
         return experience

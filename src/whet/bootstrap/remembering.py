@@ -20,7 +20,7 @@ from whet.memory.retrieval import Retrieval
 from whet.settings.memory import Memory as MemorySettings
 
 _PLACED_AT_ONCE = 64
-_CONSOLIDATED, _FORGOTTEN = "consolidated", "forgotten"
+_CONSOLIDATED, _FORGOTTEN, _TENDED = "consolidated", "forgotten", "tended"
 
 
 class Tended(NamedTuple):
@@ -76,6 +76,16 @@ class FleetMemory:
         done = self.consolidate() if at_once or self._consolidating_is_due() else None
         return Tended(remembered, done, self.forget(at) if at_once or self._forgetting_is_due(at) else Leaving([], []))
 
+    def tend_beside_a_run(self, now: datetime | None = None) -> None:
+        """For who only ever runs pytest: everything once a day, the bound always. The day is noted first: whoever waits
+        for this does not wait for long, and what was ended half-way must not be begun anew by every run."""
+        at = now or datetime.now(UTC)
+        if self.memories.mark(self.project, _TENDED) != at.toordinal():
+            self.memories.set_mark(self.project, _TENDED, at.toordinal())
+            self.tend(at, at_once=True)
+        elif self._is_over_the_bound():
+            self.forget(at)
+
     def consolidate(self) -> Consolidated:
         done = consolidate(self.memories, self.embedder, self.project)
         self.memories.set_mark(self.project, _CONSOLIDATED, self.memories.mark(self.project, MARK))
@@ -93,7 +103,10 @@ class FleetMemory:
     def _forgetting_is_due(self, now: datetime) -> bool:
         """Once a day for what is old: forgetting for good writes the store anew."""
         another_day = self.memories.mark(self.project, _FORGOTTEN) != now.toordinal()
-        return another_day or self.memories.count(Wanted(project=self.project)) > self.settings.keep
+        return another_day or self._is_over_the_bound()
+
+    def _is_over_the_bound(self) -> bool:
+        return self.memories.count(Wanted(project=self.project)) > self.settings.keep
 
 
 def opened_memory(site: Site, store: Store) -> FleetMemory | None:

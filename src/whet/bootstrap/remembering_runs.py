@@ -10,6 +10,7 @@ from whet.memory.embedding import HashedEmbedder
 from whet.memory.remembering import keep, met_again
 from whet.memory.remembering_failures import failure_memory
 from whet.memory.remembering_runs import SuiteEpisode, run_memory
+from whet.tools import git
 
 _LONGEST_NAME = 200
 
@@ -22,6 +23,11 @@ class Failure(NamedTuple):
 class Changed(NamedTuple):
     base: str
     files: Sequence[str]
+
+
+def changed_by(work: git.Changes | None) -> Changed | None:
+    """Where everything is new, that says nothing about single files."""
+    return None if work is None or work.from_nothing else Changed(work.base, list(work.files))
 
 
 def remember_run(
@@ -44,7 +50,7 @@ def remember_run(
         complete=sheet.complete,
     )
     told = [
-        failure_memory(project, each.test, each.text, at=sheet.at, run_id=sheet.id)
+        failure_memory(project, each.test, each.text, at=sheet.at, run_id=sheet.id, code_version=sheet.code_version)
         for each in failures[: site.settings.memory.failures]
     ]
     known = {each.id: each for each in memories.get([each.id for each in told])}

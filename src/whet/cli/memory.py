@@ -6,7 +6,7 @@ import click
 
 from whet.bootstrap.remembering import fleet_memory
 from whet.bootstrap.site import open_site
-from whet.cli.memory_choosing import choosing, named_in, one_memory, wanted
+from whet.cli.memory_choosing import choosing, named_in, one_memory, require_memory, wanted
 from whet.cli.memory_files import export, import_
 from whet.cli.memory_forgetting import forget, pin, unpin
 from whet.cli.memory_same_cause import same_cause
@@ -53,7 +53,7 @@ def search(
     if not text.strip():
         raise click.UsageError('There is nothing to search for. For example: whet memory search "KeyError"')
     site = open_site(project)
-    require_visit(site)
+    require_visit(site, empty=[] if form == "json" else None)
     with site.store() as store:
         memory = fleet_memory(site, store)
         if site.settings.memory.enabled:
@@ -84,7 +84,7 @@ def list_(
       whet memory list --agent test-executor --limit 50
     """
     site = open_site(project)
-    require_visit(site)
+    require_visit(site, empty=[] if form == "json" else None)
     with site.store() as store:
         memory = fleet_memory(site, store)
         asked = wanted(memory, topic, kind, agent)
@@ -105,7 +105,7 @@ def list_(
 def show(memory_id: str, project: Path, form: str) -> None:
     """Everything known of one memory. ID may be the beginning of an id, as long as only one begins so."""
     site = open_site(project)
-    require_visit(site)
+    require_memory(site, memory_id)
     with site.store() as store:
         found = one_memory(fleet_memory(site, store), memory_id)
     if form == "json":

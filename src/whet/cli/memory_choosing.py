@@ -6,6 +6,7 @@ from typing import Any, get_args
 import click
 
 from whet.bootstrap.remembering import FleetMemory
+from whet.bootstrap.site import Site
 from whet.core.errors import WhetError
 from whet.core.memories import Kind, Memory, Topic, Wanted
 from whet.core.text import printable
@@ -27,6 +28,12 @@ def choosing(command: Callable[..., Any]) -> Callable[..., Any]:
 
 def wanted(memory: FleetMemory, topic: tuple[str, ...], kind: tuple[str, ...], agent: str | None) -> Wanted:
     return Wanted.model_validate({"project": memory.project, "topics": topic, "kinds": kind, "agent": agent})
+
+
+def require_memory(site: Site, prefix: str) -> None:
+    """Who names one that cannot be there is told so."""
+    if not site.visited:
+        raise WhetError(f"There is no memory {printable(prefix, 80)!r}: nothing is remembered yet.", "Start: whet run")
 
 
 def one_memory(memory: FleetMemory, prefix: str) -> Memory:

@@ -7,7 +7,7 @@ import click
 
 from whet.bootstrap.remembering import FleetMemory, fleet_memory
 from whet.bootstrap.site import open_site
-from whet.cli.memory_choosing import number_of, one_memory, short
+from whet.cli.memory_choosing import number_of, one_memory, require_memory, short
 from whet.cli.options import format_option, project_option
 from whet.cli.output import dump, require_visit, say
 from whet.cli.person import user
@@ -26,18 +26,21 @@ from whet.memory.forgetting import older_than
 @project_option()
 @format_option()
 def forget(ids: tuple[str, ...], everything: bool, days: int | None, yes: bool, project: Path, form: str) -> None:
-    """Forget for good: no trace stays in the store; the audit trail keeps the ids alone.
+    """Forget for good: of a memory no trace stays in the store; the audit trail keeps the ids alone.
 
     \b
       whet memory forget 3f9a 77c0
       whet memory forget --older-than 90
       whet memory forget --all --yes
+    Findings and messages of tests, which memories are made from, stay, masked as memories are.
     What was exported to a file is yours to delete.
     """
     if bool(ids) + everything + (days is not None) != 1:
         raise WhetError("Say what to forget, in one way.", "Give ids, or --older-than DAYS, or --all.")
     site = open_site(project)
-    require_visit(site)
+    for prefix in ids[:1]:
+        require_memory(site, prefix)
+    require_visit(site, empty={"forgotten": 0} if form == "json" else None)
     with site.store() as store:
         memory = fleet_memory(site, store)
         chosen = _chosen(memory, ids, days)
@@ -76,7 +79,7 @@ def unpin(memory_id: str, project: Path) -> None:
 
 def _pin(prefix: str, project: Path, pinned: bool) -> None:
     site = open_site(project)
-    require_visit(site)
+    require_memory(site, prefix)
     with site.store() as store:
         found = one_memory(fleet_memory(site, store), prefix)
         store.memories.pin(found.id, pinned)

@@ -41,7 +41,7 @@ def same_cause(failure: str, passed_at: str | None, seconds: float, limit: int, 
       pytest tests/test_cart.py | whet memory same-cause -
     """
     site = open_site(project)
-    require_visit(site)
+    require_visit(site, empty={"turned": None, "same_cause": []} if form == "json" else None)
     if passed_at is not None and "::" not in failure:
         raise click.UsageError("--passed-at needs a TEST, such as tests/test_cart.py::test_total")
     with site.store() as store:
@@ -83,6 +83,6 @@ def _tell(known: Memory | None, found: list[Recalled], form: str) -> None:
     if turned is not None:
         say(f"It {printable(turned.sentence, 500)}\n")
     if not found:
-        say("No other failure is remembered. Memories come from: whet run, pytest --whet")
+        say("No failure that is remembered is like it. Memories come from: whet run, pytest --whet")
     for each in found:
         told(each)

@@ -1,17 +1,21 @@
 """whet memory consolidate and status: what memory makes of what happened, and how it stands."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
 import click
 
-from whet.bootstrap.remembering import FleetMemory, Tended, fleet_memory
-from whet.bootstrap.site import open_site
+from whet.bootstrap.remembering import Tended, fleet_memory
+from whet.bootstrap.remembering_runs import project_name
+from whet.bootstrap.site import Site, open_site
 from whet.cli.memory_choosing import number_of, short
 from whet.cli.options import format_option, project_option
 from whet.cli.output import dump, require_visit, say, table
 from whet.core.memories import Kind, Topic, Wanted
 from whet.core.text import printable
+from whet.memory.embedding import embedder
+from whet.memory.forgetting import Leaving
 
 
 @click.command(short_help="Make facts and procedures; re-check them; forget.")
@@ -20,10 +24,10 @@ from whet.core.text import printable
 def consolidate(project: Path, form: str) -> None:
     """Make facts and procedures of what happened; re-check those there are; forget what is over the bound.
 
-    A visit does so by itself now and then. Doing it twice changes nothing.
+    A visit does so by itself now and then, and the first pytest --whet of a day. Doing it twice changes nothing.
     """
     site = open_site(project)
-    require_visit(site)
+    require_visit(site, empty=_as_json(Tended(0, None, Leaving([], []))) if form == "json" else None)
     with site.store() as store:
         done = fleet_memory(site, store).tend(at_once=True)
     if form == "json":
@@ -64,9 +68,10 @@ def _as_json(done: Tended) -> dict[str, Any]:
 def status(project: Path, form: str) -> None:
     """How much is remembered, of what, and how likeness is measured."""
     site = open_site(project)
-    require_visit(site)
+    require_visit(site, empty=_status(site, _nothing, {}) if form == "json" else None)
     with site.store() as store:
-        told = _status(fleet_memory(site, store))
+        memory = fleet_memory(site, store)
+        told = _status(site, memory.memories.count, memory.memories.models(memory.project))
     if form == "json":
         dump(told)
         return
@@ -78,18 +83,24 @@ def status(project: Path, form: str) -> None:
     say("Remembering is on." if told["enabled"] else "Remembering is off: [tool.whet.memory] enabled = false.")
 
 
-def _status(memory: FleetMemory) -> dict[str, Any]:
+def _status(site: Site, counted: Callable[[Wanted], int], models: dict[str, int]) -> dict[str, Any]:
+    project, settings = project_name(site), site.settings.memory
+
     def count(**of: Any) -> int:
-        return memory.memories.count(Wanted(project=memory.project, **of))
+        return counted(Wanted(project=project, **of))
 
     return {
-        "project": memory.project,
-        "enabled": memory.settings.enabled,
+        "project": project,
+        "enabled": settings.enabled,
         "memories": count(),
         "topics": {topic: count(topics=(topic,)) for topic in get_args(Topic)},
         "kinds": {kind.value: count(kinds=(kind,)) for kind in Kind},
-        "keep": memory.settings.keep,
-        "keep_days": memory.settings.keep_days,
-        "embedding": memory.embedder.name,
-        "models": memory.memories.models(memory.project),
+        "keep": settings.keep,
+        "keep_days": settings.keep_days,
+        "embedding": embedder(settings.embedding).name,
+        "models": models,
     }
+
+
+def _nothing(_wanted: Wanted) -> int:
+    return 0

@@ -13,7 +13,9 @@ from whet.core.ports import PolicySource, RunRecord, Store
 from whet.core.records import Action, Decision, Experience, Finding, Outcome, Reward, State, Valuation, now
 from whet.fleet.gate import Gate
 from whet.fleet.recalling import Recalling
+from whet.fleet.resembling import Scene
 from whet.fleet.teaching import Teacher
+from whet.memory.masking_outcomes import masked_outcome
 from whet.rewards.credit import assign
 from whet.rewards.profiles import Profile
 from whet.rewards.reward import reward_of, without_luck
@@ -44,6 +46,10 @@ class Visit(Protocol):
     run_id: str
     budget: Budget
     agents_done: list[str]
+    said: dict[str, str]
+
+    @property
+    def changed_files(self) -> Sequence[str]: ...
 
     @property
     def emit(self) -> Callable[[Event], None]: ...
@@ -215,13 +221,14 @@ class Fleet:
             raise WhetError(
                 f"{agent.name} answered with {type(outcome).__name__}.", "An agent returns its outcome_type."
             )
-        return outcome
+        return masked_outcome(outcome)
 
     def _compared(self, outcome: Outcome, visit: Visit) -> Outcome:
         """What went wrong, with what it resembles."""
         if self.memory is None or not outcome.findings:
             return outcome
-        return outcome.model_copy(update={"findings": self.memory.compare(outcome.findings, _warning(visit))})
+        scene = Scene(visit.said, visit.changed_files)
+        return outcome.model_copy(update={"findings": self.memory.compare(outcome.findings, scene, _warning(visit))})
 
     def _note(self, outcome: Outcome, visit: Visit) -> tuple[Finding, ...]:
         """Keep the findings; those never seen before are news."""

@@ -9,11 +9,12 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
 
-from whet.core.memories import Embedder, Kind, Memory, Question, Recall, Recalled, Wanted
+from whet.core.memories import Embedder, Kind, Memory, Recall, Recalled, Wanted
 from whet.core.ports import Store
 from whet.core.records import Finding, Recollection, State, now
+from whet.fleet.resembling import Resembling, Scene
 from whet.memory.remembering_cues import state_cue
-from whet.memory.remembering_texts import fitting, subjects
+from whet.memory.remembering_texts import fitting
 from whet.policies.likeness import likeness
 from whet.policies.remembered import score
 from whet.policies.remembered_groups import LEAST_LIKENESS
@@ -25,8 +26,6 @@ LOOKED_AT = 256
 MOST_STATES = 8
 # Troubles of a run that are compared with earlier ones: one cause often breaks hundreds of tests.
 MOST_FINDINGS = 20
-ALIKE_FINDINGS = 3
-_COMPARED = ("failing-test", "flaky-test", "suite-problem", "api-fault")
 
 
 @dataclass
@@ -47,9 +46,9 @@ class Recalling:
         """Of this agent, in states like this one, most alike first."""
         return self._unless_troubled(lambda: self._experiences(agent, state, actions), warn) or []
 
-    def compare(self, findings: Sequence[Finding], warn: Callable[[str], None]) -> tuple[Finding, ...]:
-        """The findings, with what they resemble."""
-        compared = self._unless_troubled(lambda: tuple(self._compare(finding) for finding in findings), warn)
+    def compare(self, findings: Sequence[Finding], scene: Scene, warn: Callable[[str], None]) -> tuple[Finding, ...]:
+        """The findings, with what they resemble and what is known about their places."""
+        compared = self._unless_troubled(lambda: tuple(self._compare(finding, scene) for finding in findings), warn)
         return tuple(findings) if compared is None else compared
 
     def used(self, recollections: Sequence[Recollection]) -> None:
@@ -92,21 +91,14 @@ class Recalling:
             return False
         return self.store.experiences.of_decision(str(about.get("decision_id"))) is not None
 
-    def _compare(self, finding: Finding) -> Finding:
-        if finding.kind not in _COMPARED or self._compared >= MOST_FINDINGS:
+    def _compare(self, finding: Finding, scene: Scene) -> Finding:
+        resembling = Resembling(self.store.memories, self.project, self.recall, self.embedder)
+        if not resembling.can_compare(finding) or self._compared >= MOST_FINDINGS:
             return finding
         self._compared += 1
-        named = (("test", finding.test), ("file", finding.file))
-        question = Question(
-            wanted=Wanted(project=self.project, kinds=(Kind.EPISODIC,), topics=("failure", "finding")),
-            text=fitting(finding.evidence),
-            subjects=subjects(*(f"{name}:{value}" for name, value in named if value)),
-        )
-        found = self.recall().recall(question, ALIKE_FINDINGS)
-        whole = sum(each.score for each in found) or 1.0
-        told = tuple(Recollection(memory=e.memory.id, why=e.why, weight=min(1.0, e.score / whole)) for e in found)
-        self.used(told)
-        return finding.model_copy(update={"memories": told})
+        compared = resembling.compare(finding, scene)
+        self.used((*compared.memories, *compared.known))
+        return compared
 
     def _unless_troubled(self, ask: Callable[[], T], warn: Callable[[str], None]) -> T | None:
         if self._troubled:

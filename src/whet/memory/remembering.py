@@ -55,9 +55,21 @@ def met_again(known: Memory | None, met: Memory) -> Memory | None:
         return met.model_copy(update={"importance": min(1.0, met.importance + news)})
     if _counted_already(known, met):
         return None
+    known = known if _same_code(known, met) else _as_not_followed(known)
     told = known if len(known.text) > len(met.text) else met  # whoever saw more of it
     again = {"support": known.support + 1, "importance": max(met.importance, known.importance)}
     return told.model_copy(update={**again, "at": max(known.at, met.at), "about": {**known.about, **met.about}})
+
+
+def _same_code(known: Memory, met: Memory) -> bool:
+    return known.about.get("followed") == met.about.get("code_version")
+
+
+def _as_not_followed(known: Memory) -> Memory:
+    """Of other code the same words may have another cause: where it turned before says nothing about now."""
+    about = {name: value for name, value in known.about.items() if name not in ("turned", "followed")}
+    subjects = tuple(each for each in known.subjects if not each.startswith("turned:"))
+    return known.model_copy(update={"about": about, "subjects": subjects})
 
 
 def _counted_already(known: Memory, met: Memory) -> bool:

@@ -15,7 +15,16 @@ _ESSENCE = 200
 _NUMBERS = re.compile(r"0x[0-9a-fA-F]+|\d+")
 
 
-def failure_memory(project: str, test: str, text: str, *, at: datetime, run_id: str, file: str | None = None) -> Memory:
+def failure_memory(
+    project: str,
+    test: str,
+    text: str,
+    *,
+    at: datetime,
+    run_id: str,
+    file: str | None = None,
+    code_version: str | None = None,
+) -> Memory:
     """`text` is what the test said when it failed, whole: it is masked here, before it is cut."""
     name, said = masked(test), masked(text)
     place, found = file or test.partition("::")[0], remembered_failure(name, said)
@@ -28,7 +37,7 @@ def failure_memory(project: str, test: str, text: str, *, at: datetime, run_id: 
         text=cut(f"{name} failed: {essence}\n{said}"),
         cue=cut(found.cue),
         subjects=subjects(*found.subjects, f"file:{place}"),
-        about={"run_id": run_id, "test": name, "file": masked(place)},
+        about={"run_id": run_id, "test": name, "file": masked(place), "code_version": code_version},
         importance=IMPORTANCE,
         at=at,
     )

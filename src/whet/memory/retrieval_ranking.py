@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -34,17 +34,36 @@ class Candidate:
     score: float = 0.0
     repeats: list[Memory] = field(default_factory=list)
 
+    @property
+    def key(self) -> tuple[str, str]:
+        """One memory of a project; its id would have to be reckoned from this."""
+        return self.memory.kind.value, self.memory.source
+
     def meet(self, likeness: float | None = None, shared: float | None = None) -> None:
         self.likeness = _greater(self.likeness, likeness)
         self.shared = _greater(self.shared, shared)
+
+
+class Candidates:
+    """What was found, each once, whichever way."""
+
+    def __init__(self) -> None:
+        self._by_key: dict[tuple[str, str], Candidate] = {}
+
+    def met(self, memory: Memory) -> Candidate:
+        candidate = Candidate(memory)
+        return self._by_key.setdefault(candidate.key, candidate)
+
+    def __iter__(self) -> Iterator[Candidate]:
+        return iter(self._by_key.values())
 
 
 def ranked(candidates: Iterable[Candidate], question: Question, now: datetime, limit: int) -> list[Candidate]:
     """Best first; of near-duplicates the best, which knows the others that were found."""
     scored = list(candidates)
     for candidate in scored:
-        candidate.score = _score(candidate, question, now)
-    scored.sort(key=lambda one: (-one.score, -_aware(one.memory.at).timestamp(), one.memory.id))
+        candidate.score, candidate.repeats = _score(candidate, question, now), []
+    scored.sort(key=lambda one: (-one.score, -_aware(one.memory.at).timestamp(), one.key))
     return _different(scored, limit)
 
 
@@ -100,6 +119,7 @@ def _place(text: str) -> npt.NDArray[np.float32]:
     return np.frombuffer(_compared.embed([text])[0], "<f4")
 
 
+@lru_cache(maxsize=4096)  # the newest are candidates of every question
 def _normalised(text: str) -> str:
     """Without numbers and addresses, which differ each time the same thing happens."""
     return " ".join(_CHANGING.sub("0", text[:LONGEST_COMPARED]).lower().split())

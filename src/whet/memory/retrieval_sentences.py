@@ -15,7 +15,7 @@ def why(candidate: Candidate, question: Question, now: datetime) -> str:
     parts = [
         _about(memory, question),
         _alike(candidate.likeness),
-        _age(memory, now),
+        happened(memory, now),
         _held(memory),
         "" if memory.used == 0 else f"used {_times(memory.used)}",
         "" if not candidate.repeats else f"{len(candidate.repeats)} more like it",
@@ -43,12 +43,12 @@ def _alike(likeness: float | None) -> str:
     return "" if likeness is None or likeness < LEAST_LIKENESS_TOLD else f"{likeness:.2f} alike"
 
 
-def _age(memory: Memory, now: datetime) -> str:
+def happened(memory: Memory, now: datetime) -> str:
     days = int(age_days(memory, now))
-    happened = "happened" if memory.kind == Kind.EPISODIC else "known since"
+    did = "happened" if memory.kind == Kind.EPISODIC else "known since"
     if days == 0:
-        return f"{happened} less than a day ago"
-    return f"{happened} {days} {'day' if days == 1 else 'days'} ago"
+        return f"{did} less than a day ago"
+    return f"{did} {days} {'day' if days == 1 else 'days'} ago"
 
 
 def _held(memory: Memory) -> str:

@@ -147,8 +147,11 @@ def _test(record: TestRecord) -> TestLine:
 
 
 def _found(finding: Finding, new: bool, store: Store) -> FoundLine:
-    told = looked_up(finding.memories, store.memories)
-    return FoundLine(finding=finding.model_copy(update={"memories": told}), new=new)
+    told = {
+        name: looked_up(some, store.memories)
+        for name, some in (("memories", finding.memories), ("known", finding.known))
+    }
+    return FoundLine(finding=finding.model_copy(update=told), new=new)
 
 
 def _step(experience: Experience, outcome: Outcome, run: RunRecord, store: Store) -> StepLine:

@@ -134,7 +134,9 @@ def _finding(found: FoundLine, console: Console) -> None:
     for line in _shortened(printable_lines(finding.evidence).split("\n")):
         _line(console, f"    {escape(line)}")
     for memory in finding.memories[:MEMORIES]:
-        _line(console, f"    [dim]seen before: {safe(reminded(memory))}[/]")
+        _line(console, f"    [dim]resembles {safe(reminded(memory))}[/]")
+    for fact in finding.known:
+        _line(console, f"    [dim]known: {safe(fact.text)}[/]")
     if finding.reproduce is not None:
         _line(console, f"    [dim]see it again:[/] {safe(finding.reproduce, 4000)}")
 

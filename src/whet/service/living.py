@@ -8,6 +8,7 @@ from whet.bootstrap.site import Site
 from whet.core.records import Decision, Experience, Outcome, Reward, State
 from whet.core.views import Decided
 from whet.fleet.teaching import Teacher
+from whet.memory.masking_outcomes import masked_outcome
 from whet.rewards.reward import reward_of, without_luck
 from whet.rewards.shaping import shape
 from whet.service.problems import Refused
@@ -41,6 +42,7 @@ class Living:
 
     def live(self, agent: AnyAgent, told: Told) -> Lived:
         """The key of an experience follows from its decision, so that telling an outcome again changes nothing."""
+        told = told._replace(outcome=masked_outcome(told.outcome))
         decided = self._decided(agent, told.decision)
         if decided.experience is None:
             experience = self._experience(agent, decided, told)

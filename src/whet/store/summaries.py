@@ -34,7 +34,7 @@ class Tally:
         self.failures += verdict.outcome in _FAILED
         self.total_seconds += verdict.duration_seconds
         self.last_outcome = verdict.outcome
-        self.message = verdict.message or self.message
+        self.message = _masked(verdict.message) if verdict.message else self.message
         self.network = _either(self.network, verdict.network)
         self.slept_seconds = _longest(self.slept_seconds, verdict.slept_seconds)
         self.newest = place
@@ -116,3 +116,10 @@ def _either(one: bool | None, other: bool | None) -> bool | None:
 
 def _longest(one: float | None, other: float | None) -> float | None:
     return other if one is None else one if other is None else max(one, other)
+
+
+def _masked(message: str) -> str:
+    """Imported when something failed: most runs of most suites need none of it."""
+    from whet.memory.masking import masked
+
+    return masked(message)

@@ -9,8 +9,9 @@ import json
 import os
 import tarfile
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from whet.core.errors import RefusedInput
 from whet.tools import git
@@ -23,23 +24,86 @@ _PROBE = Path(__file__).with_name("probe")
 _IMPORTING = ""
 _PASSED, _FAILED = 0, 1
 
+# As the plugin tells it: {} where both go the same way throughout, None where nobody could follow so far.
+Told = dict[str, Any] | None
 
-def turn(project: Project, python: Python, test: str, passed_at: str, limits: Limits) -> dict[str, Any] | None:
-    """As the plugin tells it: {} where both go the same way throughout, None where nobody could follow so far."""
+
+def turn(project: Project, python: Python, test: str, passed_at: str, limits: Limits) -> Told:
+    return turns(project, python, [test], passed_at, limits)[test]
+
+
+def turns(project: Project, python: Python, tests: Sequence[str], passed_at: str, limits: Limits) -> dict[str, Told]:
+    """Of the first, which must have passed there and fail now; and of those of the others that did and do.
+
+    All are followed in the same runs. Where that does not work, or what differs was executed while all their files
+    were imported, the first is followed alone.
+    """
     python.require("pytest")
     with tempfile.TemporaryDirectory(prefix="whet-") as folder:
         before, kept = Path(folder) / "before", Path(folder) / "kept"
         kept.mkdir()
         _unpack(project.root, passed_at, before)
+        walk = _Walk(python, before, project.root, kept, passed_at, limits)
+        try:
+            return walk.compared(tests)
+        except RefusedInput:
+            if len(tests) == 1:
+                raise
+            return walk.compared(tests[:1])
+
+
+class _Walk(NamedTuple):
+    python: Python
+    before: Path
+    now: Path
+    kept: Path
+    passed_at: str
+    limits: Limits
+
+    def compared(self, tests: Sequence[str]) -> dict[str, Told]:
+        test, followed = tests[0], set(tests)
         for mode in ("keep", "steady"):
-            if _follow(python, before, kept, mode, test, limits) != _PASSED:
+            exit_code, passed = self._follow(self.before, mode, tests)
+            followed &= passed
+            if exit_code not in (_PASSED, _FAILED) or test not in followed:
                 raise RefusedInput(
-                    f"{test} does not pass at {passed_at}.", "Name a commit at which it passes: --passed-at COMMIT"
+                    f"{test} does not pass at {self.passed_at}.", "Name a commit at which it passes: --passed-at COMMIT"
                 )
-        if _follow(python, project.root, kept, "compare", test, limits) != _FAILED:
+        exit_code, passed = self._follow(self.now, "compare", tests)
+        if exit_code != _FAILED or test in passed:
             raise RefusedInput(f"{test} does not fail now.", "Give a test that fails.")
-        turns: dict[str, dict[str, Any] | None] = json.loads((kept / "turns.json").read_text(encoding="utf-8"))
-    return turns.get(_IMPORTING) or turns.get(test)
+        return self._told(tests, followed - passed)
+
+    def _told(self, tests: Sequence[str], failing: set[str]) -> dict[str, Told]:
+        told: dict[str, Told] = json.loads((self.kept / "turns.json").read_text(encoding="utf-8"))
+        importing = told.get(_IMPORTING)
+        if importing and len(_files(tests)) > 1:
+            raise RefusedInput("What differs may have been imported by any of them.", "Follow one at a time.")
+        return {test: importing or told.get(test) for test in tests if test in failing}
+
+    def _follow(self, root: Path, mode: str, tests: Sequence[str]) -> tuple[int | None, set[str]]:
+        """pytest's exit code, and which tests passed."""
+        sources, out = [str(root) + os.sep], str(self.kept / "turns.json")
+        plan = {"root": str(root), "sources": sources, "events": str(self.kept), "mode": mode, "out": out}
+        (self.kept / "plan.json").write_text(json.dumps({**plan, "tests": list(tests)}), encoding="utf-8")
+        passed = self.kept / "passed.json"
+        passed.unlink(missing_ok=True)
+        env = environment(self.python)
+        paths = [str(_PROBE), str(root), str(root / "src"), env.get("PYTHONPATH")]
+        env |= {
+            "PYTHONPATH": os.pathsep.join(filter(None, paths)),  # before what is installed: that is of one commit only
+            "PYTHONHASHSEED": "0",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "WHET_TURNING": str(self.kept / "plan.json"),
+        }
+        files = [file for file in _files(tests) if (root / file).exists()]
+        command = [str(self.python.path), "-m", "pytest", "-p", "whet_turning", "-p", "no:cacheprovider", "-q", *files]
+        exit_code = run(command, cwd=root, env=env, limits=self.limits).exit_code
+        return exit_code, set(json.loads(passed.read_text(encoding="utf-8"))) if passed.exists() else set()
+
+
+def _files(tests: Sequence[str]) -> list[str]:
+    return sorted({test.partition("::")[0] for test in tests})
 
 
 def _unpack(root: Path, commit: str, folder: Path) -> None:
@@ -51,19 +115,3 @@ def _unpack(root: Path, commit: str, folder: Path) -> None:
         )
     with tarfile.open(fileobj=io.BytesIO(packed)) as files:
         files.extractall(folder, filter="data")
-
-
-def _follow(python: Python, root: Path, kept: Path, mode: str, test: str, limits: Limits) -> int | None:
-    sources, out = [str(root) + os.sep], str(kept / "turns.json")
-    plan = {"root": str(root), "sources": sources, "events": str(kept), "mode": mode, "out": out}
-    (kept / "plan.json").write_text(json.dumps(plan), encoding="utf-8")
-    env = environment(python)
-    paths = [str(_PROBE), str(root), str(root / "src"), env.get("PYTHONPATH")]
-    env |= {
-        "PYTHONPATH": os.pathsep.join(filter(None, paths)),  # before what is installed: that is of one commit only
-        "PYTHONHASHSEED": "0",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "WHET_TURNING": str(kept / "plan.json"),
-    }
-    command = [str(python.path), "-m", "pytest", "-p", "whet_turning", "-p", "no:cacheprovider", "-q", test]
-    return run(command, cwd=root, env=env, limits=limits).exit_code

@@ -57,7 +57,7 @@ class Workplace:
     said: dict[str, str] = field(default_factory=dict)  # by failing test, what pytest printed last
     # The order that was learned for these tests, and where whole runs go so that it is learned.
     rank: Callable[[Sequence[str]], Sequence[str]] | None = None
-    remember: Callable[[SuiteRun], None] | None = None
+    remember: Callable[[SuiteRun, git.Changes | None], None] | None = None
     service: ServiceUnderTest = field(default_factory=NoService)
 
     @property
@@ -72,6 +72,10 @@ class Workplace:
     @cached_property
     def changes(self) -> "git.Changes | None":
         return git.changes(self.project.root)
+
+    @property
+    def changed_files(self) -> Sequence[str]:
+        return () if self.changes is None else tuple(self.changes.files)
 
     def records(self) -> dict[str, TestRecord]:
         """What is known of the tests that exist now."""
@@ -107,6 +111,7 @@ class Workplace:
             failed += result.outcome in FAILED
             self.emit(Progressed(agent, what, done, total, failed))
 
+        work = self.changes  # before tests write files of their own
         run = self.suite.run(plan, self.limits(), progress)
         made = verdicts(run, condition)
         self.history.record(self.run_id, self.code_version, made)
@@ -114,7 +119,7 @@ class Workplace:
         if self.crew[:1] == (agent,):  # the one that runs the suite for the user; the others run it to find out things
             self.executed.update({verdict.test: verdict for verdict in made})
             if self.remember is not None and run.selection is None and run.tests:
-                self.remember(run)
+                self.remember(run, work)
         return run
 
     def reproduce(self, test: str) -> str:

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.policies.deep.test_deep_deciding import ALLOWED, ENCODER, EXECUTOR, NAMES, STATE
-from tests.policies.policy_memories import recalled
+from tests.policies.policy_memories import ELSEWHERE, SPOT, recalled
 from tests.policies.policy_worlds import LEFT
 
 from whet.core.memories import Recalled
-from whet.core.ports import Choice
+from whet.core.ports import Choice, Entry
 from whet.policies.deep.deciding import DeepPolicy
 from whet.policies.deep.dqn import DQN
 from whet.policies.deep.dqn_config import Config, Network
@@ -20,6 +20,7 @@ from whet.policies.deep.tokens import tokens, usable, width
 from whet.policies.hierarchy import Hierarchy
 from whet.policies.in_process import InProcessTables
 
+HERE = SPOT.key()
 PAID = [recalled(action, reward) for action, reward in zip(ALLOWED, (40.0, -40.0, 5.0, 0.0), strict=True)]
 
 
@@ -48,7 +49,21 @@ def test_without_room_nothing_changes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("reward", [None, "much", True])
 def test_what_says_nothing_becomes_no_token(reward: Any) -> None:
-    assert usable([recalled(ALLOWED[0], reward), recalled(LEFT, 1.0)], NAMES, 16) == []
+    assert usable([recalled(ALLOWED[0], reward), recalled(LEFT, 1.0)], NAMES, 16, HERE, {}) == []
+
+
+def test_what_led_on_to_something_else_says_nothing() -> None:
+    assert usable([*PAID, recalled(ALLOWED[0], 1.0, done=False)], NAMES, 16, HERE, {}) == []
+
+
+def test_what_the_table_of_this_state_counts_already_is_not_seen_as_well() -> None:
+    lived = [recalled(ALLOWED[0], float(reward), position=reward) for reward in range(3)]
+    elsewhere = recalled(ALLOWED[0], 7.0, 0.5, ELSEWHERE, position=9)
+    imported = recalled(ALLOWED[0], 8.0, origin="another project")
+    visited = {ALLOWED[0].name: Entry(q_value=1.0, visits=2, mean=1.0, m2=0.0)}
+    (left, *others) = usable([*lived, elsewhere, imported], NAMES, 16, HERE, visited)
+    assert left in lived
+    assert others == [elsewhere, imported]
 
 
 def test_a_token_says_how_like_what_was_earned_and_which_action() -> None:

@@ -77,7 +77,8 @@ def test_a_task_without_data_is_refused() -> None:
 def test_three_tasks_one_after_the_other() -> None:
     """The whole, with EWC and replay each by itself, is benchmarks/forgetting.py."""
     kept_with_both, last = life(0, ewc=True, replay=True, updates=100)
+    kept_with_ewc, _ = life(0, ewc=True, replay=False, updates=100)
     kept_with_neither, _ = life(0, ewc=False, replay=False, updates=100)
     assert kept_with_both >= 0.9
     assert last >= 0.9
-    assert kept_with_neither < kept_with_both - 0.2
+    assert kept_with_neither < min(kept_with_both, kept_with_ewc) - 0.2

@@ -49,9 +49,11 @@ class DeepPolicy:
 
     def choose(self, state: State, allowed: Sequence[Action], recalled: Sequence[Recalled] = ()) -> Choice:
         require_actions(allowed)
-        seen = usable(recalled, self.opinion.actions, self.encoder.layout.memories)
+        place = Place.of(state)
+        known = self.hierarchy.recall(place, allowed)
+        own = {k.action: k.own for k in known if k.own is not None}
+        seen = usable(recalled, self.opinion.actions, self.encoder.layout.memories, place.state_key, own)
         learned = self._opinion(state, allowed, tokens(seen, self.opinion.actions))
-        known = self.hierarchy.recall(Place.of(state), allowed)
         beliefs = together(learned, known, self.rate)
         probabilities = self.exploration.probabilities(beliefs)
         drawn = int(self.rng.choice(len(allowed), p=probabilities))

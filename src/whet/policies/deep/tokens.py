@@ -1,14 +1,15 @@
 """Recalled experiences as tokens: what a network that has room for memories sees beside the state."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from whet.core.memories import Recalled
+from whet.core.ports import Entry
 from whet.core.records import Recollection
 from whet.policies.deep.fields import squash
 from whet.policies.deep.learning import Floats
-from whet.policies.remembered_groups import reward_of
+from whet.policies.remembered_groups import beyond, groups, reward_of
 
 
 def width(actions: Sequence[str]) -> int:
@@ -16,10 +17,16 @@ def width(actions: Sequence[str]) -> int:
     return 2 + len(actions)
 
 
-def usable(recalled: Sequence[Recalled], actions: Sequence[str], most: int) -> list[Recalled]:
-    """The first that say what an action earned."""
-    told = [each for each in recalled if each.memory.about.get("action") in actions and reward_of(each) is not None]
-    return told[:most]
+def usable(
+    recalled: Sequence[Recalled], actions: Sequence[str], most: int, state_key: str, own: Mapping[str, Entry]
+) -> list[Recalled]:
+    """The first that say what an action earned, without what the table of this state (`own`, by action) counts already:
+    it is put together with what the network thinks, and would be counted twice."""
+    found = groups(actions, recalled)
+    here = [group for group in found if group.state_key == state_key and not group.foreign]
+    new = beyond(here, {(state_key, action): entry for action, entry in own.items()})
+    told = {each.memory.id for group in (*new, *(g for g in found if g not in here)) for each in group.recalled}
+    return [each for each in recalled if each.memory.id in told][:most]
 
 
 def tokens(recalled: Sequence[Recalled], actions: Sequence[str]) -> list[Floats]:

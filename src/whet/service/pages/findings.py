@@ -57,6 +57,7 @@ def finding(request: Request, fingerprint: str, _person: Viewer) -> Response:
         moved=store.feedback.applied([each.key for each in behind]),
         standings=STANDINGS,
         memories=recalled(store, line.finding.memories),
+        known=recalled(store, line.finding.known),
     )
 
 

@@ -18,8 +18,9 @@ def load(document: Document) -> Any:
     except _NoNumber as constant:
         raise bad(document.name, f"holds {constant}, which is no JSON number") from constant
     except json.JSONDecodeError as error:
+        what = error.msg.removesuffix(" at")  # some of Python's sentences wait for the place
         where = f"at line {error.lineno}, column {error.colno}"
-        raise bad(document.name, f"is not valid JSON or is cut off: {error.msg} {where}") from error
+        raise bad(document.name, f"is not valid JSON or is cut off: {what} {where}") from error
     except UnicodeDecodeError as error:
         raise bad(document.name, "is not UTF-8 text", "Save it as UTF-8.") from error
     except ValueError as error:

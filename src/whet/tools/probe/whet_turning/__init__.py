@@ -8,6 +8,9 @@ plan is the JSON file named by WHET_TURNING:
     mode            "keep" what a run that passes goes through; "steady": the same once more, to know what is another
                     each time; "compare" a run that fails with that
     out             where "compare" writes, by test, where it turned
+    tests           those to run, of all that are collected; all where it is missing
+
+Every run writes `passed.json` beside the events: the tests that passed.
 
 What importing executes belongs to every test: whoever runs one alone imports, too.
 """
@@ -38,10 +41,19 @@ class Turning:
         self._root, self._sources = plan["root"], tuple(plan["sources"])
         self._mode, self._events, self._out = plan["mode"], Path(plan["events"]), plan["out"]
         self._files: dict[str, str | None] = {}
+        self._wanted: list[str] | None = plan.get("tests")
         self._turns: dict[str, Any] = {}
+        self._passed: dict[str, bool] = {}
         self._judge: Keeping | Steadying | Comparing | None = None
         self._follower: Follower | None = None
         self._begin(_IMPORTING)
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        if self._wanted is not None:
+            items[:] = [item for item in items if item.nodeid in self._wanted]
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._passed[report.nodeid] = self._passed.get(report.nodeid, True) and report.passed
 
     def pytest_collection_finish(self) -> None:
         self._end(_IMPORTING)
@@ -55,6 +67,8 @@ class Turning:
     def pytest_sessionfinish(self) -> None:
         if self._mode == "compare":
             Path(self._out).write_text(json.dumps(self._turns), encoding="utf-8")
+        passed = [test for test, did in self._passed.items() if did]
+        (self._events / "passed.json").write_text(json.dumps(passed), encoding="utf-8")
 
     def _begin(self, test: str) -> None:
         kept = self._kept(test)
