@@ -2,7 +2,9 @@
 
 By simulation, through the code that judges candidates: A/B comparisons looked at 24 times while 1,200 runs come in for
 each arm, with and without steps that are alike within a run; candidates judged by 2,000 logged decisions; canaries with
-a planted regression. Beside it, in the same run, what a t-test looked at as often and a plain normal approximation do.
+a planted regression. A better candidate has to pass all four gates; worse and equal ones are held up by the evidence
+alone, so that what the other gates would stop as well is not counted. Beside it, in the same run, what a t-test looked
+at as often and a plain normal approximation do.
 All figures are shares from 0 to 1, except `nan_promotions`, which is a count.
 """
 
@@ -19,11 +21,11 @@ from typing import Any, NamedTuple
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy is imported
 sys.path.insert(0, str(Path(__file__).parents[1]))  # started as a script, only its folder is on the path
 
-from benchmarks import gates_arms, gates_logs, gates_rollback
+from benchmarks import gates_arms, gates_candidates, gates_logs, gates_rollback
 from whet.improvement.proving.sequences import compare_shares
 
 SEED = 20260117
-_PARTS = 4  # of the longest simulation, so that several cores can share it
+_PARTS = 4  # of the longest simulations, so that several cores can share them
 
 
 class Sizes(NamedTuple):
@@ -74,8 +76,16 @@ def measure(sizes: Sizes) -> tuple[list[Row], dict[str, float]]:
         "power_d02_1200": partial(arms.peeked, arms.better, some, SEED + 3, only_better=True),
         "worse_policy_deployed": partial(logs.deployed, logs.worse_rarely, some, SEED + 4),
         "worse, with gains": partial(logs.deployed, logs.worse_with_gains, some, SEED + 5),
-        "better_policy_passes": partial(logs.deployed, logs.better, some, SEED + 6),
+        **{
+            f"better_policy_passes {part}": partial(
+                gates_candidates.passing, logs.better, some // _PARTS, SEED + 6 + 100 * part
+            )
+            for part in range(_PARTS)
+        },
+        "better, by the evidence alone": partial(logs.deployed, logs.better, some, SEED + 6),
         "better, two decisions in a run": partial(logs.deployed, logs.better_in_pairs, some, SEED + 7),
+        "better, four decisions in a run": partial(logs.deployed, logs.better_in_fours, some, SEED + 14),
+        "better, by a rare action": partial(logs.deployed, logs.better_by_a_rare_action, some, SEED + 15),
         "nan_promotions": partial(logs.spoilt_promotions, some, SEED + 8),
         "null, heavy tails": partial(arms.peeked, arms.heavy, some, SEED + 9),
         "null, rare losses": partial(arms.peeked, arms.rare, some, SEED + 10),
@@ -86,9 +96,16 @@ def measure(sizes: Sizes) -> tuple[list[Row], dict[str, float]]:
     with ProcessPoolExecutor() as pool:
         running = {name: pool.submit(each) for name, each in asked.items()}
         found = {name: each.result() for name, each in running.items()}
-    parts = [found.pop(name) for name in list(found) if name.startswith("best_of_20_deployed")]
+    parts = _parts(found, "best_of_20_deployed")
     found["best_of_20_deployed"] = tuple(sum(each) / _PARTS for each in zip(*parts, strict=True))
-    return _rows(found), _more(found)
+    gates = _parts(found, "better_policy_passes")
+    mean = {name: sum(part[name] for part in gates) / _PARTS for name in gates[0]}
+    found["better_policy_passes"] = (mean.pop("all"), found["better, by the evidence alone"].plain)
+    return _rows(found), _more(found) | {f"better, the {name} gate": share for name, share in mean.items()}
+
+
+def _parts(found: dict[str, Any], of: str) -> list[Any]:
+    return [found.pop(name) for name in list(found) if name.startswith(of)]
 
 
 def _rows(found: dict[str, Any]) -> list[Row]:

@@ -1,7 +1,7 @@
 """Simulated logs of production, and candidates judged by them: whet.improvement.proving.off_policy and its gate.
 
-Four states, three actions that production takes with 0.5, 0.3 and 0.2; a reward has a spread of about one and lies
-within −10 … 5. Each decision is a run of its own unless said otherwise.
+Four states, three actions that production takes with 0.5, 0.3 and 0.2, the candidate with 0.06, 0.88 and 0.06; a reward
+has a spread of about one and lies within −10 … 5. Each decision is a run of its own unless said otherwise.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,8 @@ from whet.improvement.proving.gates import evidence_gate, verdict
 from whet.improvement.proving.off_policy import Logged, Range, evidence
 
 DECISIONS, STATES = 2000, 4
-PRODUCTION, CANDIDATE = np.array([0.5, 0.3, 0.2]), np.array([0.1, 0.8, 0.1])
+PRODUCTION, CANDIDATE = np.array([0.5, 0.3, 0.2]), np.array([0.06, 0.88, 0.06])
+RARELY = np.array([0.6, 0.1, 0.3])
 REWARD = Range(-10.0, 5.0)
 # How much more often the candidate takes the second action, in which the scenes differ.
 _SHIFT = float(CANDIDATE[1] - PRODUCTION[1])
@@ -28,9 +29,11 @@ class Deployed(NamedTuple):
     plain: float
 
 
-def _log(rng: np.random.Generator, lost: float = 0.0, gain: float = 0.0, together: int = 1) -> Logged:
+def _log(
+    rng: np.random.Generator, lost: float = 0.0, gain: float = 0.0, together: int = 1, production: Matrix = PRODUCTION
+) -> Logged:
     """The second action loses ten points with a chance of `lost`, and earns `gain` more otherwise."""
-    actions = rng.choice(3, size=DECISIONS, p=PRODUCTION)
+    actions = rng.choice(3, size=DECISIONS, p=production)
     usual = rng.standard_normal(DECISIONS // together).repeat(together) if together > 1 else np.zeros(DECISIONS)
     spread = np.sqrt(0.5) if together > 1 else 1.0
     rewards = np.clip(spread * (rng.standard_normal(DECISIONS) + usual), -4.0, 4.0)
@@ -41,7 +44,7 @@ def _log(rng: np.random.Generator, lost: float = 0.0, gain: float = 0.0, togethe
         states=rng.integers(STATES, size=DECISIONS),
         actions=actions,
         rewards=np.clip(rewards, *REWARD),
-        production=np.tile(PRODUCTION, (DECISIONS, 1)),
+        production=np.tile(production, (DECISIONS, 1)),
         candidate=np.tile(CANDIDATE, (DECISIONS, 1)),
     )
 
@@ -54,6 +57,15 @@ def better(rng: np.random.Generator) -> Logged:
 def better_in_pairs(rng: np.random.Generator) -> Logged:
     """The same with two decisions in a run, alike by half."""
     return _log(rng, gain=0.2 / _SHIFT, together=2)
+
+
+def better_in_fours(rng: np.random.Generator) -> Logged:
+    return _log(rng, gain=0.2 / _SHIFT, together=4)
+
+
+def better_by_a_rare_action(rng: np.random.Generator) -> Logged:
+    """0.2 more per decision by an action that production takes in one decision of ten."""
+    return _log(rng, gain=0.2 / float(CANDIDATE[1] - RARELY[1]), production=RARELY)
 
 
 def worse_rarely(rng: np.random.Generator) -> Logged:

@@ -32,6 +32,8 @@ from whet.improvement.world import shipped
 
 AGENT, WORLD, START = "test-executor", "shop/test-executor", datetime(2026, 1, 5, tzinfo=UTC)
 RUNS_A_DAY, DAYS = 200, 24
+# In place of the digest of Whet's sources, by which runs would fall to other sides with every change of them.
+CODE = "demonstration"
 SETTINGS = """\
 [project]
 name = "demo-learning"
@@ -96,7 +98,8 @@ class Weeks:
     def _learn(self, day: int) -> None:
         before = {each.number: each for each in self.store.candidates.all()}
         with pipeline(self.site, self.store) as learning:
-            spoiling = replace(learning, workshop=SpoiltTrainer(self.site, self.store, learning.registry))
+            trainer = SpoiltTrainer(self.site, self.store, learning.registry, code=CODE)
+            spoiling = replace(learning, workshop=trainer)
             for _ in spoiling.tick(START + timedelta(days=day + 1)):
                 pass
         self.found = changes(self.store, (AGENT,))

@@ -1,5 +1,6 @@
 """whet learn, models, compare, promote, rollback, pause, resume: on a project that lived on a recorded world."""
 
+import hashlib
 import json
 import shutil
 import subprocess
@@ -9,10 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.command_line import whet
+from tests.cli.command_line import project_in, whet
 from tests.improvement.learning_site import live, made
 
 from whet.bootstrap.learning import FOLDER
+from whet.bootstrap.lineage import code_digest, keys_digest
 from whet.bootstrap.site import Site, open_site
 from whet.cli.learn import look
 from whet.core.candidates import Stage
@@ -63,6 +65,23 @@ def test_what_was_lived_becomes_a_candidate_that_waits_for_evidence(project: Pat
     shown = whet("models", "1", "-C", project).stdout
     assert "candidate 1 of test-executor (tables): trained, 0% of the runs" in shown
     assert "inconclusive" in shown
+
+
+def test_every_agent_of_a_real_visit_is_trained_and_examined(tmp_path: Path) -> None:
+    """What a visit without a service leaves is a quarter held out; here first none of it, then all of it."""
+    settings = "[tool.whet]\nminutes = 1.0\n[tool.whet.learn]\nholdout = {}\n"
+    project = project_in(tmp_path, {"test_it.py": "def test_one():\n    pass\n"}, settings.format(1e-12))
+    assert whet("run", project).returncode == 0
+    ended = whet("learn", "--now", "-C", project)
+    assert ended.returncode == 0, ended.stderr
+    (project / "pyproject.toml").write_text(settings.format(1 - 1e-12))
+    again = whet("learn", "-C", project)
+    assert again.returncode == 0, again.stderr
+    asked = {
+        each["agent"]: each["evidence"] for each in json.loads(whet("models", "--format", "json", "-C", project).stdout)
+    }
+    assert {"fleet-commander", "test-executor"} <= set(asked)
+    assert all(each["holdout"]["decisions"] > 0 for each in asked.values())
 
 
 def test_without_enough_it_says_what_it_waits_for(project: Path) -> None:
@@ -158,7 +177,29 @@ def test_nobody_is_compared_with_themselves(trained: Path) -> None:
 def test_the_list_tells_what_the_last_look_saw(trained: Path) -> None:
     assert whet("promote", "1", "--yes", "-C", trained).returncode == 0
     assert whet("learn", "-C", trained).returncode == 0
-    assert "0 decisions, reward unknown" in whet("models", "-C", trained, COLUMNS="300").stdout
+    shown = whet("models", "-C", trained, COLUMNS="80").stdout.splitlines()
+    assert shown[0] == "Candidates, newest first"
+    assert shown[1].startswith("#1  test-executor  tables  production  100%  since ")
+    assert "0 decisions, reward unknown" in shown[2]  # in one line, however narrow the terminal
+    assert len(shown) == 3
+
+
+def test_an_agent_that_there_is_not_is_told(trained: Path) -> None:
+    ended = whet("models", "--agent", "nobody", "-C", trained)
+    assert (ended.returncode, "There is no agent 'nobody'" in ended.stderr) == (2, True)
+    assert "No policy was trained yet" in whet("models", "--agent", "flaky-test-hunter", "-C", trained).stdout
+
+
+def test_a_candidate_tells_which_experiences_and_which_sources_it_comes_from(trained: Path) -> None:
+    lineage = candidate(trained)["lineage"]
+    with open_site(trained).store() as store:
+        (batch,) = store.learning.batches()
+        keys = sorted(each.key for each in store.learning.members(batch.number))
+    assert lineage["keys_digest"] == hashlib.sha256("".join(f"{key}\n" for key in keys).encode()).hexdigest()
+    assert lineage["keys_digest"] == keys_digest(reversed(keys))
+    assert lineage["code_digest"] == code_digest()
+    shown = whet("models", "1", "-C", trained).stdout
+    assert f"experiences {lineage['keys_digest'][:12]}, sources of whet {lineage['code_digest'][:12]}" in shown
 
 
 def test_a_service_tells_of_trouble_and_goes_on(trained: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -168,6 +209,18 @@ def test_a_service_tells_of_trouble_and_goes_on(trained: Path, capsys: pytest.Ca
     assert "Another whet is at work in this project" in capsys.readouterr().err
     look(site, at_once=False, form="text")
     assert "candidate 1 of test-executor: not known yet" in capsys.readouterr().out
+
+
+def test_a_service_tells_of_a_defect_and_goes_on(
+    trained: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("whet.improvement.proving.gates.safety", _broken)
+    look(open_site(trained), at_once=False, form="text")
+    assert "internal error, please report it: KeyError: 'nobody'" in capsys.readouterr().err
+
+
+def _broken(*_: object) -> None:
+    raise KeyError("nobody")
 
 
 def test_a_service_that_nobody_hears_ends(trained: Path) -> None:
@@ -187,9 +240,10 @@ def test_a_service_may_be_started_before_the_first_visit(tmp_path: Path, capsys:
 
 def test_before_any_visit_it_says_so(tmp_path: Path) -> None:
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'new'\n")
-    for command in (["learn"], ["models"], ["compare", "1"], ["promote", "1"]):
+    reading, acting = (["learn"], ["models"], ["compare", "1"]), ("promote", "rollback", "pause", "resume")
+    for command, code in (*((each, 0) for each in reading), *(([name, "1"], 2) for name in acting)):
         ended = whet(*command, "-C", tmp_path)
-        assert "Whet has not visited this project yet" in ended.stderr
+        assert (ended.returncode, "Whet has not visited this project yet" in ended.stderr) == (code, True), command
 
 
 def test_status_tells_what_learning_has_and_waits_for_and_changes_nothing(project: Path) -> None:
@@ -201,6 +255,9 @@ def test_status_tells_what_learning_has_and_waits_for_and_changes_nothing(projec
     with open_site(project).store() as store:
         assert sum(told["intake"].values()) == store.experiences.count() > 0
     assert told["drift"] == told["exploration_reopened"] == []
+    (pace,) = told["pace"]
+    assert (pace["decisions"], pace["step"]) == (3.0, 63)  # 25 runs are more than 25 decisions; of them two in five
+    assert "3.0 decisions a visit: about 14 visits until enough wait to train with, and about 63 for" in pace["told"]
     assert told == json.loads(whet("learn", "--status", "--format", "json", "-C", project).stdout)
     shown = whet("learn", "--status", "-C", project).stdout
     assert f"Experiences judged: {told['intake']['good']:,} good" in shown

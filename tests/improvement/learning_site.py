@@ -17,6 +17,7 @@ from whet.core.candidates import Candidate
 from whet.core.ports import PolicySource, Store
 from whet.improvement.pipeline import Examination, Told
 from whet.improvement.rehearsal import Effect, Rehearsal, scenes_of
+from whet.improvement.rollout import steps
 from whet.improvement.world import shipped
 
 WORLD = "shop/test-executor"
@@ -81,6 +82,18 @@ def ticked(site: Site, now: datetime, die_after: int = 0) -> list[Told]:
             if len(told) == die_after:
                 os.kill(os.getpid(), signal.SIGKILL)
     return told
+
+
+def in_production(site: Site) -> Candidate:
+    """A candidate that decides everything, made at START + 30 minutes."""
+    with site.store() as store:
+        live(site, store, runs=30, first=0)
+        ticked(site, START + timedelta(minutes=30))
+        (candidate,) = store.candidates.all()
+        step = steps.to_production(candidate, None, START + timedelta(minutes=31), steps.Told("it is better"))
+        reached = store.candidates.move(step, START + timedelta(minutes=31))
+    assert reached is not None
+    return reached
 
 
 def _unexpected(told: str) -> None:

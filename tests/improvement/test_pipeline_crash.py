@@ -1,18 +1,26 @@
-"""Killed with -9 after any step, and started again, learning ends where it would have ended."""
+"""Killed with -9 after any step or at either end of any write, and started again, learning ends where it would have."""
 
 import multiprocessing
+import os
 import shutil
 import signal
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.improvement.learning_site import START, live, made, ticked
+from sqlalchemy import Connection, event
+from tests.improvement.learning_site import START, live, made, proven, ticked
 
 from whet.bootstrap.candidates import registry
+from whet.bootstrap.learning import pipeline
 from whet.bootstrap.site import Site, open_site
 from whet.core.candidates import Stage
+
+# At a given time, in the process that dies: after so many steps, or writes.
+Tick = Callable[[Site, datetime, int], object]
 
 
 def standing(site: Site) -> dict[str, Any]:
@@ -33,10 +41,10 @@ def standing(site: Site) -> dict[str, Any]:
         }
 
 
-def killed_everywhere(site: Site, now: datetime) -> int:
-    """Killed after the first step, started again and killed after the second, and so on; how often it died."""
+def killed_everywhere(site: Site, now: datetime, tick: Tick) -> int:
+    """Killed at the first place, started again and killed at the second, and so on; how often it died."""
     for deaths in range(100):
-        process = multiprocessing.get_context("fork").Process(target=ticked, args=(site, now, 1 + deaths))
+        process = multiprocessing.get_context("fork").Process(target=tick, args=(site, now, 1 + deaths))
         process.start()
         process.join(120)
         if process.exitcode == 0:
@@ -46,20 +54,38 @@ def killed_everywhere(site: Site, now: datetime) -> int:
 
 
 @pytest.fixture(scope="module")
-def lived(tmp_path_factory: pytest.TempPathFactory) -> Site:
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Site:
     site = made(tmp_path_factory.mktemp("learning") / "project")
     with site.store() as store:
         live(site, store, runs=30, first=0)
     return site
 
 
-def test_killed_after_any_step_it_ends_where_it_would_have(lived: Site, tmp_path: Path) -> None:
-    stages = []
+def ticked_writing(site: Site, now: datetime, die_at: int) -> None:
+    """Ends its process with SIGKILL when so many writes were about to begin or to be committed."""
+    left = die_at
+
+    def passed(connection: Connection) -> None:
+        nonlocal left
+        left -= bool(connection.get_execution_options().get("whet_writes"))
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    with site.store() as store, pipeline(site, store) as learning:
+        store.queue._lease_seconds = 1e-3  # started again when what the dead one had taken comes again
+        for name in ("begin", "commit"):
+            event.listen(store._database.engine, name, passed)
+        list(replace(learning, examine=proven).tick(now))
+
+
+@pytest.mark.parametrize("tick", [ticked, ticked_writing])
+def test_killed_anywhere_it_ends_where_it_would_have(begun: Site, tmp_path: Path, tick: Tick) -> None:
+    lived, stages = open_site(Path(shutil.copytree(begun.project.root, tmp_path / "project"))), []
     for first in (30, 120, 210):
         now = START + timedelta(minutes=first)
         twin = open_site(Path(shutil.copytree(lived.project.root, tmp_path / f"twin-{first}")))
         ticked(lived, now)
-        assert killed_everywhere(twin, now) >= 3
+        assert killed_everywhere(twin, now, tick) >= 3
         assert standing(twin) == standing(lived)
         with lived.store() as store:
             stages.append(store.candidates.all()[-1].stage)

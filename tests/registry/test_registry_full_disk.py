@@ -43,10 +43,10 @@ def test_folders_on_a_full_disk(tmp_path: Path) -> None:
 
 
 def test_mlflow_on_a_full_disk(tmp_path: Path, empty_database: Path) -> None:
-    told = _filled("mlflow", tmp_path, empty_database.parent, 5)
+    told = _filled("mlflow", tmp_path, empty_database.parent, 100)
     assert told.startswith("No space left on device\nMLflow at ")
     assert told.count("database or disk is full. What was kept before is as it was.") == 2
-    assert told.endswith("5 of 5\n")
+    assert told.endswith("100 of 100\n")
 
 
 def test_a_write_that_breaks_off_leaves_nothing(tmp_path: Path) -> None:

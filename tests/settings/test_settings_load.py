@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
+from whet.bootstrap.learning import plan
 from whet.core.errors import WhetError
 from whet.rewards import PROFILES
 from whet.settings import Settings, keys, load_settings, unused_keys
+from whet.settings.production import Production
 
 
 def load(root: Path, text: str, file: str = "pyproject.toml", **env: str) -> Settings:
@@ -173,3 +175,20 @@ def test_keys_without_effect_are_listed_only_when_they_were_set(tmp_path: Path) 
 def test_the_profiles_that_may_be_chosen_are_those_that_exist() -> None:
     allowed = next(key.allowed for key in keys() if key.path == "rewards.profile")
     assert allowed == " or ".join(f'"{name}"' for name in PROFILES)
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("first_share = 0.6", "first_share is 0.6, not below traffic_split 0.5"),
+        ("traffic_split = 0.1", "first_share is 0.1, not below traffic_split 0.1"),
+        ("most_samples = 50", "most_samples is 50, below min_samples 100"),
+        ("min_samples = 2\nmost_samples = 29", "most_samples is 29. It must be a whole number from 30"),
+    ],
+)
+def test_a_rollout_whose_steps_could_not_be_taken_is_refused_by_its_keys(tmp_path: Path, lines: str, told: str) -> None:
+    assert told in refused(tmp_path, f"[tool.whet.production]\n{lines}\n")
+
+
+def test_the_shortest_rollout_that_settings_allow_can_be_planned() -> None:
+    assert plan(Settings(production=Production(min_samples=2, most_samples=30))).most_units == 30

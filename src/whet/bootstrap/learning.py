@@ -5,7 +5,7 @@ import os
 import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import NamedTuple
 
@@ -15,6 +15,7 @@ from whet.agents.catalogue import AGENTS
 from whet.bootstrap.assembly import valuing
 from whet.bootstrap.candidates import opener, registry
 from whet.bootstrap.drifting import changes
+from whet.bootstrap.lineage import code_digest, keys_digest
 from whet.bootstrap.proving import examiner, held_out
 from whet.bootstrap.site import Site
 from whet.core.candidates import Candidate, Lineage, NewCandidate
@@ -54,7 +55,7 @@ def pipeline(site: Site, store: Store, rule: Rule | None = None) -> Iterator[Pip
             held_out=held_out(settings),
             rule=rule or Rule(settings.learn.min_experiences, settings.learn.min_hours),
             workshop=Trainer(site, store, kept),
-            examine=examiner(settings, store, opener(site, kept)),
+            examine=examiner(site, store, opener(site, kept)),
             plan=plan(settings),
             moved=lambda agent: changes(store, (agent,)).rewards_since(agent),
             retention=retention(settings),
@@ -139,6 +140,7 @@ class Trainer:
     site: Site
     store: Store
     kept: Registry
+    code: str = field(default_factory=code_digest)
 
     def train(self, batch: Batch, parent: Candidate | None) -> NewCandidate:
         folder = self.site.state_dir / FOLDER / f"batch-{batch.number}"
@@ -154,6 +156,8 @@ class Trainer:
             parent=None if parent is None else parent.number,
             code_version=version("whet"),
             seed=order.seed,
+            keys_digest=keys_digest(each.key for each in lessons.batch),
+            code_digest=self.code,
         )
         facts = Facts(
             agent=batch.agent,
@@ -188,4 +192,5 @@ class Trainer:
             discount=settings.q_learning.discount_factor,
             steps=settings.training.steps,
             checkpoint_steps=settings.training.save_every,
+            importance=settings.learn.importance,
         )

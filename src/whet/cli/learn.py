@@ -69,6 +69,11 @@ def look(site: Site, at_once: bool, form: str) -> None:
             click.echo("Whet has not visited this project yet, so there is nothing to learn from.", err=True)
     except (WhetError, OSError) as error:
         click.echo(f"whet: {printable_lines(str(error))}", err=True)
+    except click.ClickException:  # nobody hears it
+        raise
+    except Exception as error:  # of one agent's candidate, perhaps; those of the others are watched all the same
+        told = printable_lines(f"{type(error).__name__}: {error}")
+        click.echo(f"whet: internal error, please report it: {told}\nWHET_DEBUG=1 whet learn shows where.", err=True)
 
 
 def _tick(site: Site, at_once: bool, form: str) -> None:

@@ -5,14 +5,18 @@ from datetime import UTC, datetime
 from typing import Any
 
 from whet.bootstrap.drifting import changes
+from whet.bootstrap.learning import plan
 from whet.bootstrap.site import Site
 from whet.cli.output import dump, say, table
 from whet.core.ports import Store
 from whet.core.text import printable
 from whet.improvement.convergence import Limits, convergence
 from whet.improvement.intake.trigger import Rule, due
+from whet.improvement.pace import paces
 
 _NEWEST_REFUSED = 5
+# Experiences that the pace of a project is read from.
+_LATELY = 1000
 
 
 def tell_status(site: Site, form: str) -> None:
@@ -27,6 +31,9 @@ def tell_status(site: Site, form: str) -> None:
         say(f"  refused {each['key']}: {printable(each['why'], 300)}")
     waiting = [(each["agent"], each["told"]) for each in told["waiting"]]
     _table("Waiting to be trained with", ("agent", "what for"), waiting, "nothing; whet learn takes in what is new")
+    say("\nAt the pace of the last visits")
+    for each in told["pace"]:
+        say(f"  {each['agent']}: {each['told']}")
     rows = [(c["agent"], c["converged"], c["advice"]) for c in told["convergence"]]
     _table("Has learning settled?", ("agent", "settled", "advice"), rows, "unknown before the first whet run")
     for each in told["drift"]:
@@ -50,6 +57,7 @@ def _status(site: Site, store: Store) -> dict[str, Any]:
             for each in store.learning.refused(_NEWEST_REFUSED)
         ],
         "waiting": [{"agent": agent, "told": _waiting(site, store, agent)} for agent in agents],
+        "pace": _pace(site, store),
         "convergence": _convergence(site, store),
         "drift": [each.sentence for each in found.drifts],
         "exploration_reopened": sorted(found.reopened),
@@ -62,6 +70,13 @@ def _waiting(site: Site, store: Store, agent: str) -> str:
     last = next(iter(store.learning.batches(agent)), None)
     closed = None if last is None else last.closed_at
     return due(waiting, oldest, closed, datetime.now(UTC), Rule(learn.min_experiences, learn.min_hours)).sentence
+
+
+def _pace(site: Site, store: Store) -> list[dict[str, Any]]:
+    learn, lived = site.settings.learn, store.experiences.recent(limit=_LATELY)
+    waiting = {agent: store.learning.waiting(agent)[0] for agent in store.learning.agents_waiting()}
+    found = paces(lived, waiting, Rule(learn.min_experiences, learn.min_hours), learn.holdout, plan(site.settings))
+    return [{"agent": agent, "told": pace.sentence, **pace._asdict()} for agent, pace in found.items()]
 
 
 def _convergence(site: Site, store: Store) -> list[dict[str, Any]]:

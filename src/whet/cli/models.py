@@ -1,16 +1,18 @@
 """whet models: the candidates of this project, where they stand, and why."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from whet.agents.catalogue import agent_named
 from whet.bootstrap.site import open_site
 from whet.cli.options import format_option, project_option
 from whet.cli.output import dump, require_visit, say, table
 from whet.core.candidates import Candidate
 from whet.core.errors import WhetError
 from whet.core.ports import Store
-from whet.core.text import printable
+from whet.core.text import number_of, printable
 
 _PASSED = {True: "yes", False: "no", None: "inconclusive"}
 
@@ -24,6 +26,8 @@ def models(number: int | None, agent: str | None, project: Path, form: str) -> N
     """Trained policies: versions, stages, traffic and evidence. With NUMBER, everything known of that one."""
     site = open_site(project)
     require_visit(site)
+    if agent is not None:
+        agent_named(agent)  # a misspelt name is told, not taken for one without candidates
     with site.store() as store:
         shown = store.candidates.all(agent) if number is None else [_one(store, number)]
     if form == "json":
@@ -33,15 +37,24 @@ def models(number: int | None, agent: str | None, project: Path, form: str) -> N
     elif number is not None:
         _tell(shown[0])
     else:
-        columns = ("#", "agent", "kind", "stage", "traffic", "since (UTC)", "why")
-        table("Candidates, newest first", columns, [_row(each) for each in shown])
+        _list(shown)
 
 
-def _row(candidate: Candidate) -> tuple[object, ...]:
+def _list(candidates: Sequence[Candidate]) -> None:
+    """A line for each, and under it what there is to say: in a column of a narrow terminal it would be torn apart."""
     from whet.improvement.rollout.stepping import standing
 
+    say("Candidates, newest first")
+    rows = [_row(each) for each in candidates]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for candidate, row in zip(candidates, rows, strict=True):
+        say("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip())
+        say(f"    {printable(standing(candidate), 1000) or 'it was just trained'}")
+
+
+def _row(candidate: Candidate) -> tuple[str, ...]:
     c = candidate
-    return c.number, c.agent, c.kind, _stage(c), f"{c.share:.0%}", f"{c.since:%Y-%m-%d %H:%M}", standing(c)
+    return f"#{c.number}", c.agent, c.kind, _stage(c), f"{c.share:.0%}", f"since {c.since:%Y-%m-%d %H:%M} UTC"
 
 
 def _stage(candidate: Candidate) -> str:
@@ -61,8 +74,11 @@ def _tell(candidate: Candidate) -> None:
     standing = f"{_stage(candidate)}, {candidate.share:.0%} of the runs"
     say(f"candidate {candidate.number} of {candidate.agent} ({candidate.kind}): {standing}")
     say(f"  why       {printable(candidate.why, 1000) or 'it was just trained'}")
-    say(f"  trained   with {lineage.experiences:,} experiences of batch {lineage.batch}, going on from {parent}")
+    lived = number_of(lineage.experiences, "experience")
+    say(f"  trained   with {lived} of batch {lineage.batch}, going on from {parent}")
     say(f"  artefact  {candidate.artefact[:12]}, made by whet {lineage.code_version} with seed {lineage.seed}")
+    if lineage.keys_digest is not None and lineage.code_digest is not None:
+        say(f"  lineage   experiences {lineage.keys_digest[:12]}, sources of whet {lineage.code_digest[:12]}")
     gates = candidate.evidence.get("gates")
     if gates:
         rows = [(g["name"], _PASSED[g["passed"]], g["measured"], g["needed"], g["why"]) for g in gates]

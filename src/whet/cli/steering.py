@@ -31,7 +31,7 @@ def promote(number: int, yes: bool, project: Path) -> None:
     from whet.improvement.rollout.people import promote as put
 
     site = open_site(project)
-    require_visit(site)
+    require_visit(site, code=2)
     with site.store() as store:
         how, now = plan(site.settings), datetime.now(UTC)
         seen = outlook(store, number, how, now)
@@ -51,7 +51,7 @@ def rollback(number: int, why: str, project: Path) -> None:
     from whet.improvement.rollout.people import rollback as put_back
 
     site = open_site(project)
-    require_visit(site)
+    require_visit(site, code=2)
     with site.store() as store:
         _tell(put_back(store, number, user(), why, datetime.now(UTC)))
 
@@ -65,7 +65,7 @@ def pause(number: int, why: str, project: Path) -> None:
     from whet.improvement.rollout.people import pause as hold
 
     site = open_site(project)
-    require_visit(site)
+    require_visit(site, code=2)
     with site.store() as store:
         _tell(hold(store, number, user(), why, datetime.now(UTC)))
 
@@ -79,7 +79,7 @@ def resume(number: int, why: str, project: Path) -> None:
     from whet.improvement.rollout.people import resume as let_go_on
 
     site = open_site(project)
-    require_visit(site)
+    require_visit(site, code=2)
     with site.store() as store:
         _tell(let_go_on(store, number, user(), why, datetime.now(UTC)))
 

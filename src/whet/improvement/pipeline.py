@@ -20,6 +20,7 @@ from whet.core.ports import Store
 from whet.core.queues import Delivery, Message, TrainingQueue
 from whet.core.records import Experience
 from whet.core.registries import ALIASES, Alias, Registry
+from whet.core.text import number_of
 from whet.improvement.drift_record import Drift
 from whet.improvement.intake.retention import Retention
 from whet.improvement.intake.trigger import Rule, due
@@ -88,14 +89,15 @@ class Pipeline:
     def tick(self, now: datetime) -> Iterator[Told]:
         """Everything that is due at `now`. Yields after each durable step; whoever stops there can start again.
 
-        A queue or a registry out of reach holds up what needs it and is told at the end, as an error: candidates that
-        decide are watched all the same.
+        A queue or a registry out of reach, or a defect of ours, holds up what needs it and is told at the end, as an
+        error: candidates that decide are watched all the same.
         """
         trouble: list[Exception] = []
-        for phase in (self._collect, self._take, self._train, self._prove, self._roll_out):
+        phases = (self._collect, self._take, self._train, self._prove, self._outdated, self._roll_out, self._name_all)
+        for phase in phases:
             try:
                 yield from phase(now)
-            except (WhetError, OSError) as error:
+            except Exception as error:
                 trouble.append(error)
         _raise(trouble)
 
@@ -106,7 +108,9 @@ class Pipeline:
             self.queue.put([_message(each) for each in self._wanted(seen, judged)])
             self.store.learning.judge(judged, seen[-1].position)
             good = sum(each.quality is Quality.GOOD for each in judged)
-            yield Told(Phase.COLLECT, f"{len(seen):,} experiences read: {good:,} good, {len(seen) - good:,} refused")
+            yield Told(
+                Phase.COLLECT, f"{number_of(len(seen), 'experience')} read: {good:,} good, {len(seen) - good:,} refused"
+            )
 
     def _judged(self, found: Experience | Unreadable, now: datetime, newer: int) -> Judged:
         if isinstance(found, Unreadable):
@@ -123,7 +127,7 @@ class Pipeline:
             lived = [each for each in map(_experience, deliveries) if each is not None]
             fresh = [each for each in lived if not self.retention.expired(each.at, now)]
             new = self.store.learning.collect(fresh, now)
-            told = f"{new:,} experiences are new in the training set"
+            told = f"{number_of(new, 'experience')} {'is' if new == 1 else 'are'} new in the training set"
             if len(lived) < len(deliveries):
                 told += f"; {len(deliveries) - len(lived):,} messages of the queue are no experiences and were left out"
             if len(fresh) < len(lived):
@@ -151,8 +155,8 @@ class Pipeline:
             try:
                 if key_of(batch) not in trained:
                     yield from self._train_batch(batch, now)
-            except (WhetError, OSError) as error:
-                yield Told(Phase.TRAIN, f"{batch.agent}: batch {batch.number} could not be trained: {error}")
+            except Exception as error:
+                yield Told(Phase.TRAIN, f"{batch.agent}: batch {batch.number} could not be trained: {_said(error)}")
                 trouble.append(error)
         return trouble
 
@@ -162,7 +166,7 @@ class Pipeline:
         candidate = self.store.candidates.add(made, now)
         for earlier in self.store.candidates.at_stage(batch.agent, Stage.TRAINED)[_MOST_WAITING:]:
             yield from self._passed_over(earlier, f"{_MOST_WAITING} candidates that know more wait for evidence", now)
-        told = f"candidate {candidate.number} of {batch.agent}: trained with {batch.size:,} experiences"
+        told = f"candidate {candidate.number} of {batch.agent}: trained with {number_of(batch.size, 'experience')}"
         yield Told(Phase.TRAIN, told, candidate.number)
 
     def _passed_over(self, candidate: Candidate, why: str, now: datetime) -> Iterator[Told]:
@@ -176,19 +180,30 @@ class Pipeline:
         return next((each for each in self.store.candidates.all(agent) if each.stage not in _ENDED), None)
 
     def _prove(self, now: datetime) -> Iterator[Told]:
+        """Those that wait for it; one in trouble does not stop the others."""
         waiting = [each for each in self.store.candidates.all() if each.stage is Stage.TRAINED and not each.paused]
+        trouble = list[Exception]()
         for candidate in reversed(waiting):
-            later = self._later_one_in_use(candidate)
-            if later is not None:
-                yield from self._passed_over(candidate, f"candidate {later}, which knows more, is in use", now)
-                continue
-            found = self.examine(candidate, now)
-            if found.passed is None:
-                news = None if found.why == candidate.why else found.why
-                self.store.candidates.note(candidate.number, found.evidence, news)
-            else:
-                self._move(candidate, Stage.PROVEN if found.passed else Stage.REJECTED, found.why, now, found.evidence)
-            yield Told(Phase.PROVE, f"candidate {candidate.number} of {candidate.agent}: {found.why}", candidate.number)
+            try:
+                yield from self._prove_one(candidate, now)
+            except Exception as error:
+                told = f"candidate {candidate.number} of {candidate.agent} could not be examined: {_said(error)}"
+                yield Told(Phase.PROVE, told, candidate.number)
+                trouble.append(error)
+        _raise(trouble)
+
+    def _prove_one(self, candidate: Candidate, now: datetime) -> Iterator[Told]:
+        later = self._later_one_in_use(candidate)
+        if later is not None:
+            yield from self._passed_over(candidate, f"candidate {later}, which knows more, is in use", now)
+            return
+        found = self.examine(candidate, now)
+        if found.passed is None:
+            news = None if found.why == candidate.why else found.why
+            self.store.candidates.note(candidate.number, found.evidence, news)
+        else:
+            self._move(candidate, Stage.PROVEN if found.passed else Stage.REJECTED, found.why, now, found.evidence)
+        yield Told(Phase.PROVE, f"candidate {candidate.number} of {candidate.agent}: {found.why}", candidate.number)
 
     def _later_one_in_use(self, candidate: Candidate) -> int | None:
         """What it would be compared with is no longer what it was made to replace."""
@@ -196,11 +211,8 @@ class Pipeline:
         return next((each.number for each in deciding if each.number > candidate.number), None)
 
     def _roll_out(self, now: datetime) -> Iterator[Told]:
-        yield from self._outdated(now)
         for look in roll_out(self.store, self.plan, now):
             yield Told(Phase.ROLL_OUT, look.sentence, look.number)
-        for agent in sorted({candidate.agent for candidate in self.store.candidates.all()}):
-            self._name(agent)
 
     def _outdated(self, now: datetime) -> Iterator[Told]:
         """A proof is of the world it was made in: when rewards fall, who still learns decides again."""
@@ -211,8 +223,13 @@ class Pipeline:
                 self.store.candidates.move(steps.back(candidate, None, steps.Told(why)), now)
                 yield Told(Phase.ROLL_OUT, why, candidate.number)
 
+    def _name_all(self, _now: datetime) -> Iterator[Told]:
+        """The registry's aliases show what the store says: nothing that has to be told."""
+        for agent in sorted({candidate.agent for candidate in self.store.candidates.all()}):
+            self._name(agent)
+        yield from ()
+
     def _name(self, agent: str) -> None:
-        """The registry's aliases show what the store says."""
         candidates, named = self.store.candidates.all(agent), self.registry.named(agent)
         for alias in ALIASES:
             meant = _meant(alias, candidates)
@@ -229,11 +246,16 @@ class Pipeline:
 
 def _raise(trouble: Sequence[Exception]) -> None:
     """One as it is; several as one that tells each once: two phases may miss the same queue."""
-    distinct = {str(error): error for error in trouble}
+    distinct = {_said(error): error for error in trouble}
     if len(distinct) == 1:
         raise next(iter(distinct.values()))
     if distinct:
         raise WhetError("\n".join(distinct))
+
+
+def _said(error: Exception) -> str:
+    """What is not ours to foresee says little without its type."""
+    return str(error) if isinstance(error, WhetError | OSError) else f"internal error: {type(error).__name__}: {error}"
 
 
 def key_of(batch: Batch) -> str:

@@ -98,3 +98,7 @@ class Training(Section):
     steps: int = Field(8000, ge=8, le=10**8, description="How many decisions a deep policy is trained with.")
     save_every: int = Field(2000, ge=8, description="After how many decisions everything is saved, to resume from.")
     curriculum: bool = Field(False, description="Practise the world where most is being learned.")
+    device: Literal["cpu", "auto", "cuda"] = Field(
+        "cpu",
+        description="Where networks are trained; auto: a GPU if there is one. Equal seeds are equal on the CPU.",
+    )

@@ -1,8 +1,8 @@
 """How learned policies are trained, proven and put into use: [tool.whet.learn], [tool.whet.production] and teams."""
 
-from typing import Literal
+from typing import Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from whet.settings.section import Section, not_yet
 
@@ -43,14 +43,15 @@ class Production(Section):
     traffic_split: float = Field(0.5, gt=0, lt=1, description="Share of the runs it decides after that.")
     min_samples: int = Field(100, ge=2, description="Runs of a candidate that a step to the next share needs.")
     min_decisions: int = Field(500, ge=1, description="Likewise, decisions.")
-    most_samples: int = Field(2000, ge=2, description="Runs of a candidate after which a person has to decide.")
+    # Below 30 runs nothing is ever concluded (`rollout.plan.Plan.judged_from`).
+    most_samples: int = Field(2000, ge=30, description="Runs of a candidate after which a person has to decide.")
     step_hours: float = Field(24.0, ge=0, description="Hours at a share before the next.")
     probation_hours: float = Field(168.0, ge=0, description="Hours in which production is still watched after a step.")
     confidence_level: float = Field(0.95, gt=0.5, lt=1, description="How sure a comparison must be.")
     min_accuracy: float = Field(0.85, ge=0, le=1, description="Gate: share of right decisions on kept runs.")
     min_regression: float = Field(0.90, ge=0, le=1, description="Gate: old accuracy, as a share of production's.")
     min_safety: float = Field(0.95, ge=0, le=1, description="Gate: share of safe decisions.")
-    min_effective: int = Field(200, ge=1, description="Gate: effective number of logged decisions.")
+    min_effective: int = Field(200, ge=1, description="Gate: effective number of held-out runs.")
     rollback_threshold: float = Field(
         0.10, gt=0, le=1, description="Fall of the success rate that brings the old policy back."
     )
@@ -59,6 +60,20 @@ class Production(Section):
         0.95, gt=0, le=1, description="Share of the baseline's mean reward below which it is brought back."
     )
     snapshot_interval_seconds: int = not_yet(3600, "How often the tables are copied.", ge=1)
+
+    @model_validator(mode="after")
+    def _steps_can_be_taken(self) -> Self:
+        if self.first_share >= self.traffic_split:
+            raise ValueError(
+                f"first_share is {self.first_share}, not below traffic_split {self.traffic_split}. "
+                "Give a first share that is smaller than the one after it."
+            )
+        if self.most_samples < self.min_samples:
+            raise ValueError(
+                f"most_samples is {self.most_samples}, below min_samples {self.min_samples}: no step could be taken. "
+                "Give at least as many."
+            )
+        return self
 
 
 class TeamLearning(Section):

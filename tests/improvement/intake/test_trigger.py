@@ -35,6 +35,15 @@ def test_the_first_batch_needs_no_waiting() -> None:
     assert not due(999, NOON, None, after(1000)).due
 
 
+def test_more_than_enough_and_a_single_one_are_told_as_people_say_it() -> None:
+    told = [due(waiting, NOON, None, NOON, Rule(1, 0.0)).sentence for waiting in (0, 1, 2)]
+    assert [each.partition(";")[0] for each in told] == [
+        "0 of 1 experience",
+        "1 of 1 experience",
+        "2 experiences, 1 needed",
+    ]
+
+
 def test_a_clock_that_went_back_does_not_block_for_ever() -> None:
     """The last batch was closed under a clock that was a year ahead."""
     last = after(365 * 24)

@@ -30,6 +30,7 @@ from whet.improvement.proving.off_policy import Evidence, Range
 from whet.improvement.proving.safety import safety
 from whet.rewards import profile
 
+EVEN = Told(evenly)  # who decided in the log
 RULES = Rules(GATE, Range(-60.0, 60.0))
 
 
@@ -49,14 +50,14 @@ def mostly_worst(state: State, allowed: Sequence[Action]) -> Mapping[str, float]
 
 
 def test_a_good_candidate_passes_every_gate(log: list[Experience]) -> None:
-    judged = judge(Told(mostly_best), AGENT, log, log[:300], RULES)
+    judged = judge(Told(mostly_best), EVEN, AGENT, log, log[:300], RULES)
     assert [each.passed for each in judged.gates] == [True] * 4
     assert judged.verdict.outcome == "passed"
     assert judged.told()["off_policy"] == judged.evidence._asdict()
 
 
 def test_a_bad_candidate_is_rejected_by_name(log: list[Experience]) -> None:
-    judged = judge(Told(mostly_worst), AGENT, log, log[:300], RULES)
+    judged = judge(Told(mostly_worst), EVEN, AGENT, log, log[:300], RULES)
     assert named(judged, "safety").passed is True
     assert named(judged, "accuracy").passed is False
     assert named(judged, "regression").passed is False
@@ -83,16 +84,16 @@ def test_evidence_says_yes_no_or_nothing(lower: float | None, upper: float | Non
 
 
 def test_little_evidence_is_inconclusive(log: list[Experience]) -> None:
-    judged = judge(Told(mostly_best), AGENT, log[:30], [], RULES)
+    judged = judge(Told(mostly_best), EVEN, AGENT, log[:30], [], RULES)
     assert named(judged, "accuracy").passed is None
     assert named(judged, "evidence").passed is None
     assert named(judged, "regression").passed is True  # there is nothing older
     assert judged.verdict.outcome == "inconclusive"
-    assert judge(Told(mostly_best), AGENT, [], [], RULES).verdict.outcome == "inconclusive"
+    assert judge(Told(mostly_best), EVEN, AGENT, [], [], RULES).verdict.outcome == "inconclusive"
 
 
 def test_old_decisions_that_tell_nothing_leave_it_open(log: list[Experience]) -> None:
-    found = named(judge(Told(mostly_best), AGENT, log[:30], log[:30], RULES), "regression")
+    found = named(judge(Told(mostly_best), EVEN, AGENT, log[:30], log[:30], RULES), "regression")
     assert (found.passed, found.measured) == (None, None)
     assert "do not say" in found.why
 
@@ -109,20 +110,20 @@ def test_an_accuracy_is_known_from_fifty_judged_decisions(log: list[Experience])
 
 
 def test_without_a_range_of_the_rewards_nothing_is_promoted(log: list[Experience]) -> None:
-    judged = judge(Told(mostly_best), AGENT, log[:300], [], Rules(GATE, None))
+    judged = judge(Told(mostly_best), EVEN, AGENT, log[:300], [], Rules(GATE, None))
     assert "not known what a reward can be" in named(judged, "evidence").why
     assert judged.verdict.outcome == "inconclusive"
 
 
 def test_old_worlds_can_say_no_too(log: list[Experience]) -> None:
-    found = named(judge(Told(mostly_best), AGENT, log[:50], [], RULES, kept_on_worlds=0.7), "regression")
+    found = named(judge(Told(mostly_best), EVEN, AGENT, log[:50], [], RULES, kept_on_worlds=0.7), "regression")
     assert (found.passed, found.measured) == (False, 0.7)
 
 
 def test_production_is_what_old_accuracy_is_compared_with(log: list[Experience]) -> None:
-    even = judge(Told(evenly), AGENT, log[:50], log[:300], RULES, production=Told(evenly))
+    even = judge(Told(evenly), EVEN, AGENT, log[:50], log[:300], RULES)
     assert named(even, "regression").measured == pytest.approx(1.0)
-    found = named(judge(Told(evenly), AGENT, log[:50], log[:300], RULES, production=Told(mostly_best)), "regression")
+    found = named(judge(Told(evenly), Told(mostly_best), AGENT, log[:50], log[:300], RULES), "regression")
     assert found.passed is False
 
 
@@ -160,7 +161,7 @@ def test_held_back_actions_count_for_the_safe_default() -> None:
 
 def test_a_log_made_under_other_limits_proves_nothing() -> None:
     log = lived(Told(evenly, confidence=0.3), 50, gate=Gate(review_below=0.5))
-    assert "probabilities are missing" in judge(Told(mostly_best), AGENT, log, [], RULES).evidence.why
+    assert "probabilities are missing" in judge(Told(mostly_best), EVEN, AGENT, log, [], RULES).evidence.why
 
 
 def test_people_and_cuts_say_nothing_and_foreign_states_are_counted(log: list[Experience]) -> None:
@@ -185,7 +186,7 @@ class Broken(Told):
 
 
 def test_an_action_that_is_not_allowed_is_never_safe(log: list[Experience]) -> None:
-    judged = judge(Careless(evenly), AGENT, log[:50], [], RULES)
+    judged = judge(Careless(evenly), EVEN, AGENT, log[:50], [], RULES)
     found = named(judged, "safety")
     assert found.passed is False
     assert "not allowed there" in found.why
@@ -201,7 +202,7 @@ def test_one_forbidden_action_in_many_questions_is_enough() -> None:
             self.asked += 1
             return super().choose(state, agent_named(AGENT).actions if self.asked == 100 else allowed)
 
-    judged = judge(Once(evenly), AGENT, lived(Told(evenly), 50), [], RULES)
+    judged = judge(Once(evenly), EVEN, AGENT, lived(Told(evenly), 50), [], RULES)
     found = named(judged, "safety")
     assert found.measured is not None
     assert found.measured > 0.99

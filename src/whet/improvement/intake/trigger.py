@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from whet.core.errors import RefusedInput
+from whet.core.text import number_of
 
 
 @dataclass(frozen=True)
@@ -39,13 +40,19 @@ def due(
     rule = rule or Rule()
     if waiting < 0:
         raise RefusedInput(f"{waiting} experiences cannot wait.", "Give a count from 0.")
-    counted = f"{waiting:,} of {rule.fewest:,} experiences"
+    counted = _counted(waiting, rule.fewest)
     since, note = _since(oldest, last_batch, now)
     if since is None:
         return Due(waiting >= rule.fewest, f"{counted}; {note}")
     waited = timedelta(hours=rule.hours) <= now - since
     told = f"{counted}; {_hours(now - since)} of {rule.hours:g} h{note}"
     return Due(waiting >= rule.fewest and waited, told)
+
+
+def _counted(waiting: int, fewest: int) -> str:
+    if waiting > fewest:
+        return f"{number_of(waiting, 'experience')}, {fewest:,} needed"
+    return f"{waiting:,} of {number_of(fewest, 'experience')}"
 
 
 def _since(oldest: datetime | None, last_batch: datetime | None, now: datetime) -> tuple[datetime | None, str]:

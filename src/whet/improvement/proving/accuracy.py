@@ -45,11 +45,6 @@ def accuracy(cases: Sequence[Case], answers: Sequence[Answer]) -> Accuracy:
     return Accuracy(right / judged if judged >= FEWEST_JUDGED else None, judged, len(cases))
 
 
-def production_answers(cases: Sequence[Case]) -> list[Answer]:
-    """What decided there then, to be judged in the same way."""
-    return [Answer(case.production, None if case.production else "its chances were not logged") for case in cases]
-
-
 def _verdicts(cases: Sequence[Case]) -> dict[_Spot, dict[str, bool]]:
     """By spot and measured action: whether it is as good as the best that was measured."""
     earned: dict[_Spot, dict[str, list[float]]] = defaultdict(lambda: defaultdict(list))

@@ -48,8 +48,17 @@ def examine(policy: Policy, agent_name: str, experiences: Sequence[Experience], 
     agent = agent_named(agent_name)
     asked = [each for each in experiences if each.agent == agent_name and _tells(each)]
     cases = [case for case in (_case(agent, each, gate) for each in asked) if case is not None]
-    answers = [answer(policy, agent, case.state, case.allowed, gate) for case in cases]
-    return Examined(agent, cases, answers, len(asked) - len(cases))
+    return Examined(agent, cases, _answers(policy, agent, cases, gate), len(asked) - len(cases))
+
+
+def _answers(policy: Policy, agent: AnyAgent, cases: Sequence[Case], gate: Gate) -> list[Answer]:
+    """Asked once about cases that are the same in every field: chances do not depend on how often one asks."""
+    known: dict[tuple[str, tuple[str, ...]], Answer] = {}
+    places = [(case.state.model_dump_json(), tuple(action.name for action in case.allowed)) for case in cases]
+    for place, case in zip(places, cases, strict=True):
+        if place not in known:
+            known[place] = answer(policy, agent, case.state, case.allowed, gate)
+    return [known[place] for place in places]
 
 
 def _tells(experience: Experience) -> bool:

@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 from whet.core.ports import Policy
 from whet.core.records import Experience, Record
 from whet.fleet.gate import Gate
-from whet.improvement.proving.accuracy import Accuracy, accuracy, production_answers
+from whet.improvement.proving.accuracy import Accuracy, accuracy
 from whet.improvement.proving.examining import Examined, as_logged, examine
 from whet.improvement.proving.off_policy import FEWEST_EFFECTIVE, Evidence, Range, evidence
 from whet.improvement.proving.safety import Safety, safety
@@ -55,24 +55,24 @@ class Judged(NamedTuple):
 
 def judge(
     candidate: Policy,
+    production: Policy,
     agent: str,
     held_out: Sequence[Experience],
     old: Sequence[Experience],
     rules: Rules,
     *,
     tried: int = 1,
-    production: Policy | None = None,
     kept_on_worlds: float | None = None,
 ) -> Judged:
-    """All gates. `old` is what earlier batches were made of; `production` decides there for comparison, otherwise what
-    decided there then; `kept_on_worlds` is the accuracy kept on recorded worlds, if any were looked at."""
+    """All gates. `production` is who decides today; `held_out` is what it decided, `old` what earlier batches were made
+    of; `kept_on_worlds` is the accuracy kept on recorded worlds, if any were looked at."""
     seen = examine(candidate, agent, held_out, rules.gate)
     states = [case.state for case in seen.cases]
     found = _evidence(seen, rules, tried)
     gates = (
         safety_gate(safety(candidate, seen.agent, states, rules.gate), rules.safety),
         accuracy_gate(accuracy(seen.cases, seen.answers), rules.accuracy),
-        regression_gate(_kept(candidate, agent, old, rules, production), bool(old), kept_on_worlds, rules.regression),
+        regression_gate(_kept(candidate, production, agent, old, rules), bool(old), kept_on_worlds, rules.regression),
         evidence_gate(found, rules.reward),
     )
     return Judged(gates, found, verdict(gates))
@@ -83,15 +83,11 @@ def _evidence(seen: Examined, rules: Rules, tried: int) -> Evidence:
     return evidence(as_logged(seen), rules.reward or unknown, tried, rules.level, rules.effective)
 
 
-def _kept(
-    candidate: Policy, agent: str, old: Sequence[Experience], rules: Rules, production: Policy | None
-) -> float | None:
-    """The candidate's accuracy on old decisions, as a share of production's there."""
-    seen = examine(candidate, agent, old, rules.gate)
-    others = production_answers(seen.cases)
-    if production is not None:
-        others = list(examine(production, agent, old, rules.gate).answers)
-    return kept(accuracy(seen.cases, seen.answers), accuracy(seen.cases, others))
+def _kept(candidate: Policy, production: Policy, agent: str, old: Sequence[Experience], rules: Rules) -> float | None:
+    """The candidate's accuracy on old decisions, as a share of what production's is there today: who decided there
+    then was still exploring, and is easily beaten."""
+    seen, beside = (examine(each, agent, old, rules.gate) for each in (candidate, production))
+    return kept(accuracy(seen.cases, seen.answers), accuracy(beside.cases, beside.answers))
 
 
 def kept(candidate: Accuracy, production: Accuracy) -> float | None:
