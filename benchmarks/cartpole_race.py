@@ -13,7 +13,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+import numpy as np
+
 HERE, PEER = Path(__file__).parent, "stable_baselines3"
+DRAWS = 4000
 FIGURES = ("steps", "seconds", "processor_seconds")
 Runs = dict[str, list[dict[str, Any]]]
 
@@ -37,7 +40,7 @@ def race(description: str, ours: Mapping[str, Sequence[str]], peer: str) -> None
 def _arguments(description: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", type=Path)
-    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seeds", type=int, default=20, help="five are too few: seeds differ more than learners do")
     parser.add_argument("--sb3-python", default=os.environ.get("WHET_SB3_PYTHON", sys.executable))
     return parser.parse_args()
 
@@ -68,7 +71,16 @@ def _figures(runs: Runs) -> dict[str, Any]:
     for figure in FIGURES:
         told[figure] = {name: median(run[figure] for run in of_one) for name, of_one in runs.items()}
         told[f"{figure}_ratio"] = told[figure]["whet"] / told[figure][PEER] if PEER in runs else None
+        told[f"{figure}_ratio_95"] = _interval(runs, figure) if PEER in runs else None
     return told
+
+
+def _interval(runs: Runs, figure: str) -> list[float]:
+    """Where 95 of 100 ratios lie when the runs of each are drawn anew (bootstrap)."""
+    random = np.random.default_rng(1)
+    ours, theirs = ([run[figure] for run in runs[name]] for name in ("whet", PEER))
+    drawn = [np.median(random.choice(each, (DRAWS, len(each))), axis=1) for each in (ours, theirs)]
+    return [float(each) for each in np.quantile(drawn[0] / drawn[1], (0.025, 0.975))]
 
 
 def _show(figures: dict[str, Any]) -> None:
@@ -78,5 +90,6 @@ def _show(figures: dict[str, Any]) -> None:
         solved = f"{sum(run['solved'] for run in runs)} of {len(runs)}"
         print(f"{name:24}{steps:>10,.0f}{seconds:>10.2f}{processor:>11.2f}{solved:>9}")
     if figures["steps_ratio"] is not None:
-        ratios = (figures[f"{key}_ratio"] for key in FIGURES)
-        print("whet / stable_baselines3: {:.2f} × steps, {:.2f} × seconds, {:.2f} × processor".format(*ratios))
+        for key in FIGURES:
+            low, high = figures[f"{key}_ratio_95"]
+            print(f"whet / stable_baselines3, {key}: {figures[f'{key}_ratio']:.2f} (95 %: {low:.2f} to {high:.2f})")

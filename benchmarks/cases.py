@@ -3,7 +3,9 @@
 Each seed has its own service (other faults planted), its own cases, its own split of them (a third is held out) and its
 own training. Everything is executed over HTTP, in training and afterwards. On the held-out cases, in sittings of equal
 budgets of requests: how many different faults a request finds, chosen by PPO, at random, and in the order of the file.
-And how much of the variance of what came the critic had foretold, beside what could be foretold at most.
+`whole` and `beforehand` are what `whet rank --cases` does: PPO chooses among all of them, with and without outcomes.
+And how much of the variance of what came the critic had foretold, beside what could be foretold at most, and what is
+foretold by nothing but the number of requests left.
 """
 
 import argparse
@@ -19,8 +21,9 @@ import numpy as np
 import torch
 
 from whet.improvement.cases import Case, read_cases, split
-from whet.improvement.cases_evaluation import Sitting, at_random, by_policy, foretold, in_order
+from whet.improvement.cases_evaluation import Sitting, at_random, by_policy, foretold, in_order, rate
 from whet.improvement.cases_learner import CandidatePPO
+from whet.improvement.cases_order import beforehand, one_by_one
 from whet.improvement.cases_running import Live
 from whet.improvement.cases_service import running_service
 from whet.improvement.evaluation import student_95
@@ -61,16 +64,19 @@ def run(seed: int, steps: int, budget: int, sittings: range) -> dict[str, float]
             began = time.perf_counter()
             learner = trained(training, live, steps, budget, seed, TrainingFolder(Path(folder, "ppo")))
             seconds = time.perf_counter() - began
-            critic = foretold(learner, held_out, live, budget, sittings)
+            critic = foretold(learner, training, held_out, live, budget, sittings)
             told = {
                 "ppo": rate(by_policy(learner, held_out, live, budget, sittings)),
                 "random": rate(at_random(held_out, live, budget, sittings)),
                 "static": rate([in_order(held_out, live, budget)]),
+                "whole": rate([one_after_the_other(learner, held_out, live, budget)]),
+                "beforehand": rate([in_order(beforehand(learner, held_out), live, budget)]),
             }
     return {
         "seed": seed, **told, "explained_variance": critic.explained_variance, "ceiling": critic.ceiling,
-        "of_ceiling": critic.explained_variance / critic.ceiling, "total_steps": learner.steps,
-        "rollouts": learner.rollouts, "training_seconds": seconds,
+        "of_ceiling": critic.explained_variance / critic.ceiling, "by_budget_alone": critic.by_budget_alone,
+        "beyond_budget": critic.beyond_budget, "ceiling_beyond_budget": critic.ceiling_beyond_budget,
+        "total_steps": learner.steps, "rollouts": learner.rollouts, "training_seconds": seconds,
     }  # fmt: skip
 
 
@@ -83,6 +89,11 @@ def trained(cases: list[Case], live: Live, steps: int, budget: int, seed: int, f
     return CandidatePPO.open(folder.learner)
 
 
+def one_after_the_other(learner: CandidatePPO, cases: list[Case], live: Live, budget: int) -> Sitting:
+    verdicts = [each.verdict for each in one_by_one(learner, cases, live, budget)]
+    return Sitting(len({each.cause for each in verdicts} - {None}), sum(each.requests for each in verdicts))
+
+
 def cases_of(seed: int, folder: Path) -> list[Case]:
     file = folder / "cases.json"
     subprocess.run(
@@ -91,10 +102,6 @@ def cases_of(seed: int, folder: Path) -> list[Case]:
         stdout=subprocess.DEVNULL,
     )
     return read_cases(file)
-
-
-def rate(sittings: list[Sitting]) -> float:
-    return sum(each.causes for each in sittings) / sum(each.requests for each in sittings)
 
 
 def interval(values: list[float]) -> dict[str, Any]:
@@ -106,8 +113,11 @@ def show(figures: dict[str, Any]) -> None:
     print(f"\n{'held-out cases':32}{'mean':>9}{'± 95 %':>9}")
     for name, label in (
         ("ppo", "faults a request, PPO"), ("random", "faults a request, random"),
-        ("static", "faults a request, in order"),
+        ("static", "faults a request, in order"), ("whole", "whet rank --cases, live"),
+        ("beforehand", "whet rank --cases, no outcomes"),
         ("explained_variance", "critic's explained variance"), ("ceiling", "… at most possible"),
+        ("by_budget_alone", "… by requests left alone"), ("beyond_budget", "critic, of what those leave"),
+        ("ceiling_beyond_budget", "… at most possible"),
     ):  # fmt: skip
         mean, half = figures["mean"][name].values()
         print(f"{label:32}{mean:>9.3f}{'unknown' if half is None else f'{half:.3f}':>9}")

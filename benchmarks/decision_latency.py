@@ -75,7 +75,7 @@ def _learners(encoder: Encoder) -> list[tuple[str, Kind, DeepLearner]]:
 
 
 def _usual(kind: Kind, encoder: Encoder) -> DeepLearner:
-    return new_learner(kind, encoder.layout, ACTIONS, points=10.0, discount=0.99, seed=1)
+    return new_learner(kind, encoder.layout, ACTIONS, points=10.0, discount=0.99, steps=1, seed=1)
 
 
 def _contenders(learner: DeepLearner, kind: Kind) -> dict[str, Decides]:

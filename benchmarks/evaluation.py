@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from whet.cli.evaluate import accuracy
+from whet.cli.evaluate import accuracy, confidence
 
 ROOT = Path(__file__).parents[1]
 WHET = Path(sys.executable).with_name("whet")
@@ -69,7 +69,7 @@ def table(told: dict[str, Any]) -> str:
         f"({told['policy']}; target 85 %), {told['success_gain_over_untrained']:+.0%} against the same policy "
         f"untrained (target +30 %); random {told['random_accuracy']:.1%}, the safe default "
         f"{told['safe_default_accuracy']:.1%}, best static action in hindsight "
-        f"{told['best_static_accuracy']:.1%}. Stated confidence is off by {told['calibration_error']:.3f}. {verdict}",
+        f"{told['best_static_accuracy']:.1%}. {confidence(told)}. {verdict}",
     ]
     return "\n".join(lines)
 

@@ -23,7 +23,11 @@ from benchmarks.replay_peers import CONTENDERS, Batch, Contender, Whet
 
 ADDED, DRAWN = 64, 256
 PARTS = ("add", "sample", "update")
-NAMES = {"whet": "whet", "whet_numpy": "whet without numba", "naive_numpy": "naive numpy"}
+NAMES = {
+    "whet_numpy": "whet without numba",
+    "torchrl_own_threads": "torchrl, own threads",
+    "naive_numpy": "naive numpy",
+}
 
 
 def main() -> None:

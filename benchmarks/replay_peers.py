@@ -8,6 +8,7 @@ import importlib
 import os
 import sys
 from collections.abc import Callable
+from functools import cache
 from typing import Any, Protocol
 
 import numpy as np
@@ -91,9 +92,13 @@ class Tianshou:
 
 
 class Torchrl:
+    """With one thread: about as quick as with its own where the machine is quiet, and far quicker where it is not."""
+
+    threads: int | None = 1
+
     def __init__(self, capacity: int, floats: int) -> None:
         self.torch = importlib.import_module("torch")
-        self.torch.set_num_threads(1)
+        self.threads = self.threads or _own_threads(self.torch)
         self.columns_of = importlib.import_module("tensordict").TensorDict
         # No wheel of torchrl was built for this torch. Bound lazily, one symbol its replay never calls is never missed.
         sys.setdlopenflags(os.RTLD_LAZY)
@@ -102,6 +107,7 @@ class Torchrl:
         self.replay = data.PrioritizedReplayBuffer(alpha=ALPHA, beta=BETA, storage=storage)
 
     def add(self, batch: Batch) -> None:
+        self.torch.set_num_threads(self.threads)  # in each: whoever had the turn before may have had another number
         columns = {name: self.torch.from_numpy(column) for name, column in batch.items()}
         self.replay.extend(self.columns_of(columns, batch_size=[len(batch["done"])]))
 
@@ -110,6 +116,18 @@ class Torchrl:
 
     def update(self, places: Any, errors: Any) -> None:
         self.replay.update_priority(places, self.torch.from_numpy(errors))
+
+
+class TorchrlOwnThreads(Torchrl):
+    """With as many threads as torch takes by itself, one for each core."""
+
+    threads = None
+
+
+@cache
+def _own_threads(torch: Any) -> int:
+    """Asked before anybody sets it."""
+    return int(torch.get_num_threads())
 
 
 class NaiveNumpy:
@@ -148,6 +166,7 @@ CONTENDERS: dict[str, Callable[[int, int], Contender]] = {
     "whet_numpy": WhetWithoutNumba,
     "cpprb": Cpprb,
     "tianshou": Tianshou,
+    "torchrl_own_threads": TorchrlOwnThreads,
     "torchrl": Torchrl,
     "naive_numpy": NaiveNumpy,
 }

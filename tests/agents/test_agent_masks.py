@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 from tests.agents.workplaces import SmallProject, this_python, without
 
 from whet.agents.catalogue import AGENTS, COMMANDER, SPECIALISTS, AnyAgent
-from whet.agents.commander import CommanderState
+from whet.agents.commander import Commander, CommanderState
 from whet.agents.executor import Executor
 from whet.core.records import Situation
 from whet.tools.python import Python
@@ -76,3 +76,15 @@ def test_what_the_interpreter_lacks_is_not_offered(tmp_path: Any) -> None:
     assert full.isdisjoint({"run_changed_only", "run_failed_first", "run_fast_first", "execute_sequential"})
     retrying = this_python().packages | {"pytest-rerunfailures": "15.0"}
     assert "no_retry" in offered(project, this_python().model_copy(update={"packages": retrying}))
+
+
+@given(
+    state=st.builds(CommanderState, **fields(CommanderState)),
+    crew=st.sets(st.sampled_from([agent.name for agent in SPECIALISTS]), min_size=1),
+)
+def test_a_state_of_a_smaller_crew_means_the_same_to_the_whole_one(state: CommanderState, crew: set[str]) -> None:
+    """A project without a service is visited by fewer; the catalogue's commander is asked about those states, too."""
+    seen = state.model_copy(update={"visits": {name: state.visits[name] for name in crew}})
+    there = Commander([agent.name for agent in SPECIALISTS if agent.name in crew])
+    assert COMMANDER.allowed(seen) == there.allowed(seen)
+    assert COMMANDER.safe_default(seen) == there.safe_default(seen)

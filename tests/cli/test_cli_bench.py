@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import pytest
 from tests.cli.command_line import whet
 from tests.improvement.test_evaluation import world
 
@@ -36,3 +37,17 @@ def test_policies_are_compared_on_the_same_worlds_and_the_default_is_what_wins(t
     page = (tmp_path / "page.html").read_text()
     assert page.count("<svg") == 4
     assert "http" not in page
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        (("--agent", "nosuch"), "There is no agent 'nosuch'."),
+        (("--html", "nowhere/page.html"), "nowhere/page.html cannot be written"),
+    ],
+)
+def test_what_cannot_be_is_said_before_the_work_begins(wrong: tuple[str, str], said: str, tmp_path: Path) -> None:
+    for command in (("bench", "policies"), ("eval",)):
+        done = whet(*command, *wrong, cwd=tmp_path)
+        assert done.returncode == 2
+        assert said in done.stderr

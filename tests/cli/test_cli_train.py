@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -12,7 +13,8 @@ import pytest
 from click.testing import CliRunner
 from tests.cli.command_line import EXECUTOR_ONLY, WHET, environment, project_in, whet
 
-from whet.cli.train import train
+from whet.cli.train import _tell_held_out, train
+from whet.improvement.cases_evaluation import HeldOut
 from whet.improvement.cases_service import running_service
 
 CASES = Path(__file__).parents[2] / "examples" / "cases"
@@ -196,11 +198,79 @@ def test_cases_without_outcomes_and_without_a_service_are_refused(case_file: Pat
     assert not (project / ".whet/models").exists()
 
 
-def test_cases_are_learned_from_a_live_service(case_file: Path, tmp_path: Path) -> None:
+def test_where_nothing_failed_there_is_nothing_to_judge_by(case_file: Path, tmp_path: Path) -> None:
     project = project_in(tmp_path / "project", SUITE)
+    with running_service([sys.executable, str(CASES / "service.py"), "--no-faults"], cwd=CASES) as url:
+        done = whet("train", "--from", str(case_file), "--service", url, "--steps", "64", cwd=project)
+    assert "Nothing failed: among these cases there was nothing to find" in done.stdout
+    assert "whet rank" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("half_width", "said", "used"),
+    [
+        (0.02, "It finds more: +0.100 ± 0.020 (95 %) against random.", True),
+        (0.2, "It is not shown to find more", False),
+    ],
+)
+def test_a_training_says_whether_it_beats_chance(
+    half_width: float, said: str, used: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _tell_held_out(HeldOut(243, 984, 0.16, 0.06, 0.04, 0.1, half_width), put_to_use=True)
+    told = capsys.readouterr().out
+    assert "Judged on 243 held-out cases with 984 requests: 0.160 failures of a new cause a request" in told
+    assert (said in told, "whet rank --cases" in told) == (True, used)
+
+
+def test_a_case_file_that_was_cut_short_is_said_to_be_broken(case_file: Path, tmp_path: Path) -> None:
+    case_file.write_text(case_file.read_text()[:5000])
+    refused = whet("train", "--from", str(case_file), cwd=project_in(tmp_path / "project", SUITE))
+    assert refused.returncode == 2
+    assert "is not valid JSON or is cut off" in refused.stderr
+    assert re.search(r"at line \d+, column \d+. Write or export it anew", refused.stderr)
+
+
+def test_a_case_file_that_is_not_there_is_named(tmp_path: Path) -> None:
+    refused = whet("train", "--from", "nowhere.json", cwd=project_in(tmp_path, SUITE))
+    assert (refused.returncode, "There is no file nowhere.json" in refused.stderr) == (2, True)
+
+
+def test_cases_are_learned_from_a_live_service_judged_and_put_in_order(case_file: Path, tmp_path: Path) -> None:
+    project = project_in(tmp_path / "project", SUITE)
+    early = whet("rank", "--cases", case_file, cwd=project)
+    assert (early.returncode, "not learned in this project yet" in early.stderr) == (2, True)
     with running_service([sys.executable, str(CASES / "service.py"), "--seed", "3"], cwd=CASES) as url:
-        done = whet("train", "--from", str(case_file), "--service", url, "--steps", "1024", "--seed", "1", cwd=project)
+        training = ("train", "--from", str(case_file), "--service", url, "--steps", "1104", "--seed", "1")
+        done = whet(*training, "--format", "json", cwd=project)
+        again = whet(*training, "--resume", cwd=project)
+        live = whet("rank", "--cases", case_file, "--service", url, "--limit", "30", "--format", "json", cwd=project)
     assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout)
+    assert {"policy_loss", "value_loss", "explained_variance", "episode_reward"} <= told["measures"].keys()
+    judged = told["held_out"]
+    assert (0 < judged["policy"] <= 1, 500 < judged["requests"] <= 984) == (True, True)
+    assert f"Judged on {judged['cases']} held-out cases with {judged['requests']} requests" in again.stdout
+    assert ("whet rank --cases" in again.stdout) == (judged["more_than_random"] > judged["more_than_random_half_width"])
+    executed = json.loads(live.stdout)["cases"]
+    assert [each["place"] for each in executed] == list(range(1, 31))
+    assert {each["outcome"] for each in executed} == {"passed", "failed"}
+    assert all((each["cause"] is None) == (each["outcome"] == "passed") for each in executed)
+    before = whet("rank", "--cases", case_file, "--limit", "3", cwd=project)
+    assert before.stdout.count("not run") == 3
     rows = [json.loads(line) for line in (project / ".whet/models/cases/ppo/measures.jsonl").read_text().splitlines()]
-    assert rows[-1]["step"] == 1024
+    assert (rows[-1]["step"], "policy_loss" in rows[-1]) == (1104, False)  # the last rollout is not full
     assert max(row.get("episode_reward", 0.0) for row in rows) >= 1.0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--service", "http://127.0.0.1:8000"), "give --cases FILE"),
+        (("--cases", "cases.json", "test_it.py::test_it"), "leave out tests"),
+        (("--cases", "cases.json", "--budget"), "leave out tests, --changed-since, --budget"),
+    ],
+)
+def test_tests_and_test_cases_are_not_put_in_one_order(arguments: tuple[str, ...], said: str, tmp_path: Path) -> None:
+    refused = whet("rank", *arguments, cwd=project_in(tmp_path, SUITE))
+    assert (refused.returncode, refused.stdout) == (2, "")
+    assert said in refused.stderr

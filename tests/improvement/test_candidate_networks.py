@@ -97,6 +97,17 @@ def test_what_the_parent_knew_is_kept_when_it_is_held_and_replayed(parent: tuple
     assert np.abs(found["both"] - truth).mean() < 0.6 * np.abs(found["neither"] - truth).mean()
 
 
+def test_how_strongly_it_is_held_is_what_was_ordered(parent: tuple[Path, Living], tmp_path: Path) -> None:
+    folder, first = parent
+    before, batch = Living(first.world, 1).live(100), Living(WORLDS["shop/test-executor"], 1).live(100)
+    moved = []
+    for importance in (0.0, 1000.0):
+        told = order(importance=importance, replay=False, steps=304)
+        train(told, batch, before, folder, tmp_path / f"held by {importance}")
+        moved.append(np.abs(values(tmp_path / f"held by {importance}", first) - values(folder, first)).mean())
+    assert moved[1] < 0.8 * moved[0]
+
+
 def test_it_decides_by_its_network_where_its_tables_know_nothing(parent: tuple[Path, Living]) -> None:
     folder, first = parent
     policy = opened_policy("dqn", folder, AGENT, "candidate-3", "cd" * 32, 0.1, np.random.default_rng(0))

@@ -8,6 +8,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,12 +18,13 @@ from gymnasium.utils.env_checker import check_env
 from whet.core.errors import WhetError
 from whet.improvement.cases import Case, read_cases, split
 from whet.improvement.cases_environment import CaseEnvironment
-from whet.improvement.cases_evaluation import at_random, by_policy, foretold, in_order
-from whet.improvement.cases_learner import CandidatePPO
-from whet.improvement.cases_running import Live, Recorded
+from whet.improvement.cases_evaluation import Foretold, HeldOut, at_random, by_policy, foretold, in_order
+from whet.improvement.cases_learner import CandidatePPO, new_learner
+from whet.improvement.cases_order import beforehand, one_by_one, requests_of
+from whet.improvement.cases_running import Live, Recorded, Runner, Verdict
 from whet.improvement.cases_service import running_service
 from whet.improvement.training import train
-from whet.improvement.training_cases import digest, subject_of_cases, trained_on
+from whet.improvement.training_cases import CaseLesson, digest, judged, lesson_of, subject_of_cases
 from whet.improvement.training_record import Order, TrainingFolder
 
 ROOT = Path(__file__).parents[2]
@@ -185,11 +187,39 @@ def test_training_counts_refreshes_and_is_saved(cases: list[Case], live: Live, t
     assert max(each.row.get("episode_reward", 0.0) for each in told) >= 1.0
     (sitting,) = by_policy(learner, held_out, live, 24, [1])
     assert 0 < sitting.requests <= 24
-    critic = foretold(learner, held_out, live, 24, range(3), futures=2)
+    critic = foretold(learner, training, held_out, live, 24, range(3), futures=2)
     assert critic.explained_variance < critic.ceiling <= 1.0
     assert critic.states > 30
     passing = [case for case in held_out[:40] if live.run(case).cause is None]
-    assert np.isnan(foretold(learner, passing, live, 24, [1], futures=2)[:2]).all()
+    assert np.isnan(foretold(learner, passing, passing, live, 24, [1], futures=2)[:3]).all()
+
+
+def _single(cases: list[Case], outcome: str) -> list[Case]:
+    return [replace(case, outcome=outcome, cause=case.name) for case in cases if len(case.steps) == 1]
+
+
+def test_where_everything_fails_the_clock_foretells_it_all(cases: list[Case]) -> None:
+    """Each case of one request pays 1: what is still to come follows from the requests that are left."""
+    failing, learner = _single(cases, "f"), new_learner(256, seed=1, candidates=8)
+    told = foretold(learner, failing, failing, Recorded(failing), 24, range(3), futures=2)
+    assert told.by_budget_alone == pytest.approx(1.0, abs=0.01)
+    assert told.ceiling == pytest.approx(1.0)
+    assert told.explained_variance < 0.9
+    assert told.beyond_budget < 0.0  # an untrained critic knows less than the clock
+
+
+def test_the_budgets_curve_is_of_the_cases_trained_on(cases: list[Case]) -> None:
+    passing, failing = _single(cases[:100], "p"), _single(cases[100:], "f")
+    learner = new_learner(256, seed=1, candidates=8)
+    told = foretold(learner, passing, failing, Recorded(passing + failing), 24, range(3), futures=2)
+    assert told.by_budget_alone == pytest.approx(0.0)  # nothing was found there, at any hour
+
+
+def test_what_is_explained_beyond_the_budget_is_of_what_it_leaves() -> None:
+    told = Foretold(explained_variance=0.9, ceiling=0.95, by_budget_alone=0.8, states=10)
+    assert told.beyond_budget == pytest.approx(0.5)
+    assert told.ceiling_beyond_budget == pytest.approx(0.75)
+    assert np.isnan(told._replace(by_budget_alone=1.0).beyond_budget)
 
 
 def test_interrupted_training_goes_on_to_the_same_result(cases: list[Case], live: Live, tmp_path: Path) -> None:
@@ -215,9 +245,67 @@ def test_where_nothing_fails_training_tells_what_it_could_measure(cases: list[Ca
     assert {row["episode_reward"] for row in folder.rows() if "episode_reward" in row} == {0.0}
 
 
+def _suspicious(cases: list[Case]) -> list[Case]:
+    """Of one request each; whatever is negative fails."""
+    single = [case for case in cases if len(case.steps) == 1]
+    return [replace(case, outcome="f" if "negative" in case.name else "p", cause=case.name) for case in single]
+
+
+@pytest.fixture(scope="module")
+def learned(cases: list[Case], tmp_path_factory: pytest.TempPathFactory) -> tuple[CaseLesson, TrainingFolder]:
+    lesson, folder = lesson_of(_suspicious(cases), None), TrainingFolder(tmp_path_factory.mktemp("learned"))
+    order = order_for(lesson.training, 6144, environments=8)
+    list(train(subject_of_cases(lesson.training, lesson.runner, order, candidates=8), order, folder))
+    return lesson, folder
+
+
+def test_a_training_is_judged_on_cases_it_never_saw(learned: tuple[CaseLesson, TrainingFolder]) -> None:
+    lesson, folder = learned
+    seen = _Watched(lesson.runner)
+    told = judged(lesson._replace(runner=seen), folder)
+    assert told is not None
+    assert seen.cases <= {case.key for case in lesson.held_out}
+    assert told.requests == seen.requests <= 41 * 24
+    assert (told.better_than_random, told.policy > 2 * told.random) == (True, True)
+    assert told.file_order == in_order(lesson.held_out, lesson.runner, 24).causes / 24
+    assert json.loads((folder.path / "held_out.json").read_text()) == told._asdict()
+    assert judged(lesson._replace(held_out=[]), folder) is None
+
+
+def test_a_choice_is_not_called_better_within_the_interval_of_chance() -> None:
+    told = HeldOut(9, 99, 0.3, 0.2, 0.2, more_than_random=0.1, more_than_random_half_width=0.11)
+    assert not told.better_than_random
+    assert told._replace(more_than_random_half_width=0.09).better_than_random
+    assert not told._replace(more_than_random=-0.1, more_than_random_half_width=0.01).better_than_random
+
+
+class _Watched:
+    def __init__(self, runner: Runner) -> None:
+        self._runner, self.cases, self.requests = runner, set[str](), 0
+
+    def run(self, case: Case) -> Verdict:
+        verdict = self._runner.run(case)
+        self.cases.add(case.key)
+        self.requests += verdict.requests
+        return verdict
+
+
 def test_training_without_outcomes_and_without_a_service_is_refused(cases: list[Case]) -> None:
     with pytest.raises(WhetError, match="would be invented"):
-        trained_on(cases, None)
+        lesson_of(cases, None)
+
+
+def test_every_case_is_placed_once_and_the_likeliest_first(learned: tuple[CaseLesson, TrainingFolder]) -> None:
+    (_, held_out, runner), folder = learned
+    learner = CandidatePPO.open(folder.learner)
+    failing = sum(case.failure is not None for case in held_out)
+    chance = failing * 2 * failing / len(held_out)
+    placed = beforehand(learner, held_out)
+    live = [each.case for each in one_by_one(learner, held_out, runner, requests_of(held_out))]
+    for order in (placed, live):
+        assert sorted(case.key for case in order) == sorted(case.key for case in held_out)
+        assert sum(case.failure is not None for case in order[: 2 * failing]) > 2 * chance
+    assert len(list(one_by_one(learner, held_out, runner, requests=5))) == 5
 
 
 def test_recorded_outcomes_are_learned_from(cases: list[Case], tmp_path: Path) -> None:

@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -7,10 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from whet.core.errors import WhetError
-from whet.improvement.cases import Case, is_case_file, label, read_cases, require_executable, require_outcomes, split
+from whet.improvement.cases import (
+    Case,
+    is_case_file,
+    label,
+    read_cases,
+    require_differences,
+    require_executable,
+    require_outcomes,
+    split,
+)
 from whet.improvement.cases_features import WIDTH, features
 from whet.improvement.cases_running import Recorded
 from whet.improvement.cases_steps import Step, headers_of, steps_of
+from whet.improvement.training_cases import HELD_OUT, lesson_of
 
 RECORD = {
     "test_name": "Create an order with quantity 0",
@@ -113,6 +124,61 @@ def test_features_are_bounded_and_tell_values_apart(tmp_path: Path) -> None:
     assert features(zero).shape == (WIDTH,)
     assert (features(zero) != features(one)).any()
     assert (features(zero) == features(zero)).all()
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "why"),
+    [
+        ([("passed", "")] * 3, "all passed"),
+        ([("failed", "500"), ("failed", "500"), ("failed", "500")], "all failed with the same cause"),
+        ([("failed", ""), ("failed", ""), ("failed", "500")], "each failed with a cause of its own"),
+    ],
+)
+def test_outcomes_that_pay_alike_are_not_learned_from(
+    outcomes: list[tuple[str, str]], why: str, tmp_path: Path
+) -> None:
+    with pytest.raises(WhetError, match=f"3 cases to train on: {why}.*some passed and some failed.*--service URL"):
+        require_differences(_lived(tmp_path, outcomes))
+
+
+@pytest.mark.parametrize(
+    "outcomes",
+    [
+        [("passed", ""), ("failed", ""), ("passed", "")],
+        [("passed", ""), ("failed", "500")],
+        [("failed", "500"), ("failed", "500"), ("failed", "no answer")],
+    ],
+)
+def test_outcomes_that_differ_are_learned_from(outcomes: list[tuple[str, str]], tmp_path: Path) -> None:
+    require_differences(_lived(tmp_path, outcomes))
+
+
+def _lived(folder: Path, outcomes: list[tuple[str, str]]) -> list[Case]:
+    records = [
+        {"test_name": f"Case {number}", "steps": f"GET /items/{number} -> 200", "status": status, "comment": cause}
+        for number, (status, cause) in enumerate(outcomes)
+    ]
+    return _written(folder, *records)
+
+
+def test_a_lesson_is_refused_by_what_is_trained_on_not_by_what_is_held_out(tmp_path: Path) -> None:
+    """All failures of the file lie on the held-out side."""
+    cases = _lived(tmp_path, [("passed", "")] * 40)
+    held_out = {case.key for case in split(cases, HELD_OUT)[1]}
+    mixed = [replace(case, outcome="f" if case.key in held_out else "p") for case in cases]
+    with pytest.raises(WhetError, match="all passed"):
+        lesson_of(mixed, None)
+
+
+@pytest.mark.parametrize("content", ['[{"test_name": "a", "steps": "GET', '[{"test_name": "a", "steps": "b"},', "\x00"])
+def test_a_broken_file_is_said_to_be_broken_and_where(content: str, tmp_path: Path) -> None:
+    broken = tmp_path / "broken.json"
+    broken.write_text(content)
+    for read in (is_case_file, read_cases):
+        with pytest.raises(
+            WhetError, match=r"broken.json is not valid JSON .*(?<! at) at line 1, column \d+. Write or export"
+        ):
+            read(broken)
 
 
 def test_what_is_no_case_file_is_said_to_be_none(tmp_path: Path) -> None:

@@ -102,6 +102,8 @@ def test_eval_reports_the_decision_accuracy(tmp_path: Path) -> None:
     done = whet("eval", "world.json", "--decisions", "300", "--seeds", "2", "--format", "json", cwd=tmp_path)
     told = json.loads(done.stdout)
     assert told["decision_accuracy"] >= 0.85
+    assert told["calibration_error"] == pytest.approx(told["calibration_error_by_world"])  # there is only one
+    assert 0.0 < told["chance_error"] < 0.5
     assert done.returncode == (0 if told["targets_met"] else 1)
     (tmp_path / "world.json").write_text('{"schema_version": 1}')
     broken = whet("eval", "world.json", cwd=tmp_path)

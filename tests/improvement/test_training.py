@@ -39,6 +39,10 @@ def weights(folder: TrainingFolder) -> dict[str, Any]:
     return load_file(found)
 
 
+def learner_config(folder: TrainingFolder, policy: Any) -> Any:
+    return open_learner(policy, folder.learner).config  # type: ignore[attr-defined]  # DQN and PPO have one
+
+
 @pytest.mark.parametrize("policy", ["dqn", "ppo"])
 def test_it_learns_what_pays_in_each_state_and_resumes_to_the_same_weights(policy: str, tmp_path: Path) -> None:
     whole, broken = TrainingFolder(tmp_path / "whole"), TrainingFolder(tmp_path / "broken")
@@ -55,6 +59,9 @@ def test_it_learns_what_pays_in_each_state_and_resumes_to_the_same_weights(polic
     list(resumed)
     assert all(np.array_equal(weights(whole)[name], array) for name, array in weights(broken).items())
     assert broken.rows() == whole.rows()
+    assert learner_config(whole, policy).discount == 0.95
+    if policy == "dqn":
+        assert whole.rows()[-1]["beta"] == pytest.approx(1.0, abs=0.01)  # however short the training is
 
     learner = open_learner(order(policy).policy, whole.learner)
     environment = WorldEnvironment(SCENES)
@@ -65,11 +72,17 @@ def test_it_learns_what_pays_in_each_state_and_resumes_to_the_same_weights(polic
     assert list(whole.tensorboard.glob("events.out.tfevents.*"))
 
 
+@pytest.mark.parametrize("policy", ["dqn", "ppo"])
+def test_networks_are_trained_where_the_order_says(policy: str) -> None:
+    learner: Any = subject_of(SCENES, order(policy, device="auto")).new()
+    assert learner.config.device == "auto"
+
+
 def test_a_training_does_not_go_on_with_something_else(tmp_path: Path) -> None:
     folder = TrainingFolder(tmp_path)
     list(train(order("ppo", steps=256), folder))
-    with pytest.raises(WhetError, match="seed, digest changed"):
-        list(train(order("ppo", steps=256, seed=6, digest="other"), folder, resume=True))
+    with pytest.raises(WhetError, match=": seed, digest changed"):
+        list(train(order("ppo", steps=512, seed=6, digest="other"), folder, resume=True))
     with pytest.raises(WhetError, match="Leave out --resume"):
         list(train(order("ppo"), TrainingFolder(tmp_path / "nothing"), resume=True))
 

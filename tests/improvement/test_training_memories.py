@@ -40,16 +40,32 @@ def test_what_is_remembered_is_what_is_then_earned_in_each_project_something_els
         row, _ = environment.reset()
         found = memories_in(environment, row)
         counts.add(len(found))
-        if found:
-            likeness, paid, *chosen = found[0].tolist()
+        same = [memory.tolist() for memory in found if memory[0] == 1.0]
+        if same:
+            _, paid, *chosen = same[0]
             _, earned, *_, told = environment.step(np.int64(np.argmax(chosen)))
-            assert (likeness, paid) == pytest.approx((1.0, squash(earned)))
+            assert paid == pytest.approx(squash(earned))
             projects.add(round(earned - told["credited"], 6))
     assert counts == set(range(ROOM + 1))
     assert np.std(list(projects)) == pytest.approx(8.0, rel=0.2)
 
 
-def test_it_learns_to_go_by_its_memories_and_killed_it_goes_on_to_the_same_weights(tmp_path: Path) -> None:
+def test_what_is_remembered_of_a_state_that_is_only_like_it_is_the_same_to_that_degree() -> None:
+    environment = WorldEnvironment(SECOND, 1.0, ROOM)
+    environment.reset(seed=1)
+    near, far, churn = list[tuple[float, float]](), list[tuple[float, float]](), NAMES.index("assess_by_churn")
+    for _ in range(4000):
+        row, _ = environment.reset()
+        told = [memory.tolist() for memory in memories_in(environment, row) if memory[2 + churn] and memory[0] < 1.0]
+        _, earned, *_ = environment.step(np.int64(churn))
+        for likeness, paid, *_ in told[:1]:
+            (near if likeness > 0.8 else far if likeness < 0.2 else []).append((paid, squash(earned)))
+    alike = [float(np.corrcoef(np.array(pairs).T)[0, 1]) for pairs in (near, far)]
+    assert len(far) > 100
+    assert alike[0] > 0.7 > 0.35 > alike[1]
+
+
+def test_killed_it_goes_on_to_the_same_weights(tmp_path: Path) -> None:
     mine = order(SECOND, memories=ROOM, steps=1600, checkpoint_steps=800)
     whole, broken = TrainingFolder(tmp_path / "whole"), TrainingFolder(tmp_path / "broken")
     list(train(subject_of(SECOND, mine), mine, whole))
@@ -57,11 +73,17 @@ def test_it_learns_to_go_by_its_memories_and_killed_it_goes_on_to_the_same_weigh
     list(train(subject_of(SECOND, mine), mine, broken, resume=True))
     assert digest(broken) == digest(whole)
 
-    learner, encoder = open_learner("dqn", whole.learner), encoder_of(SECOND, ROOM)
+
+def test_it_learns_to_go_by_its_memories_as_far_as_they_are_of_a_state_like_this(tmp_path: Path) -> None:
+    mine, folder = order(SECOND, memories=ROOM, steps=4000, checkpoint_steps=4000), TrainingFolder(tmp_path)
+    list(train(subject_of(SECOND, mine), mine, folder))
+    learner, encoder = open_learner("dqn", folder.learner), encoder_of(SECOND, ROOM)
     state, mask = SECOND.scenes[0].state, np.array([[name in SECOND.scenes[0].draws for name in NAMES]])
 
-    def worth(paid: float) -> float:
-        told = [token(1.0, paid, "assess_by_churn", NAMES)] * ROOM
+    def worth(paid: float, likeness: float = 1.0, count: int = ROOM) -> float:
+        told = [token(likeness, paid, "assess_by_churn", NAMES)] * count
         return float(learner.values(encoder.row(state, told)[None], mask)[0, NAMES.index("assess_by_churn")])
 
     assert worth(50.0) > worth(30.0) + 2.0 > worth(10.0) + 4.0
+    nothing = worth(0.0, count=0)
+    assert [worth(paid, 0.05) for paid in (10.0, 50.0)] == pytest.approx([nothing, nothing], abs=4.0)

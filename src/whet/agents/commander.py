@@ -72,18 +72,18 @@ class Commander(Agent[CommanderState, CommanderOutcome, Workplace]):
     def allowed(self, state: CommanderState) -> tuple[Action, ...]:
         """Every visit runs the first of the crew: a fleet that stops before that has told the user nothing."""
         if self._not_begun(state):
-            return (self.actions[0],)
+            return self._crew_of(state)[:1]
         if _no_room(state):
             return (STOP,)
-        return (*(a for a in self.actions[:-1] if self._visits(a, state) < VISITS_EACH), STOP)
+        return (*(a for a in self._crew_of(state) if self._visits(a, state) < VISITS_EACH), STOP)
 
     def safe_default(self, state: CommanderState) -> Action:
         """Everyone once, then stop."""
         if self._not_begun(state):
-            return self.actions[0]
+            return self._crew_of(state)[0]
         if _no_room(state):
             return STOP
-        return next((a for a in self.actions[:-1] if self._visits(a, state) == 0), STOP)
+        return next((a for a in self._crew_of(state) if self._visits(a, state) == 0), STOP)
 
     def act(self, state: CommanderState, action: Action, workplace: Workplace) -> CommanderOutcome:
         agent = self._sent_by.get(action.name)
@@ -118,8 +118,16 @@ class Commander(Agent[CommanderState, CommanderOutcome, Workplace]):
         """A crew that has had its turn once is worth more than one that has not: it spurs on to go round."""
         return POTENTIAL_EACH * sum(visits > 0 for visits in state.visits.values())
 
+    def _crew_of(self, state: CommanderState) -> tuple[Action, ...]:
+        """Of those it could send, the ones that were there: a visit may have had a smaller crew than the one asked."""
+        there = tuple(action for action in self.actions[:-1] if self._sent_by[action.name] in state.visits)
+        if not there:
+            raise KeyError(f"none of {', '.join(sorted(state.visits))} is of the crew")
+        return there
+
     def _not_begun(self, state: CommanderState) -> bool:
-        return not any(state.visits.values()) and self.crew[0] not in state.blocked
+        first = self._sent_by[self._crew_of(state)[0].name]
+        return not any(state.visits.values()) and first not in state.blocked
 
     def _visits(self, action: Action, state: CommanderState) -> int:
         agent = self._sent_by[action.name]

@@ -10,10 +10,11 @@ FEWEST_RUNS = 3  # before anything is left out
 
 
 class Choice(NamedTuple):
-    """`kept` None: everything runs, for the reason that `told` gives."""
+    """`kept` None: everything runs, for the reason that `told` gives. `full`: whatever the budget is."""
 
     kept: frozenset[str] | None
     told: str
+    full: bool = False
 
 
 def choose(
@@ -27,9 +28,9 @@ def choose(
     """`always`: tests that run whatever they cost. `workers`: how many share the tests, within the same time."""
     if orderer.sheets < FEWEST_RUNS:
         return Choice(None, f"all tests run: {orderer.sheets} runs are known, {FEWEST_RUNS} are needed to choose")
-    if orderer.sheets % FULL_RUN_EVERY == FULL_RUN_EVERY - 1:
+    if orderer.selections >= FULL_RUN_EVERY - 1:
         why = f"every {FULL_RUN_EVERY}th run is a full one, to see what the choice would miss"
-        return Choice(None, f"all tests run: {why}")
+        return Choice(None, f"all tests run: {why}", full=True)
     if budget_seconds is not None:
         return _within_budget(orderer, ranked, always, budget_seconds, workers)
     return _within_risk(orderer, ranked, always, risk or 0.0)
@@ -50,6 +51,7 @@ def _within_budget(
         if one.test not in kept and fits:
             kept.add(one.test)
             used += share[one.test]
+    kept = kept or {ranked[0].test}  # none at all would end with pytest's error for no tests
     return _stated(orderer, ranked, kept, f"about {used:.1f} s of {expected:.1f} s")
 
 

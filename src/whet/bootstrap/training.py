@@ -1,24 +1,28 @@
 """What `whet train` was asked for, made ready: what is learned, by whom, and where it is put."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from whet.agents.catalogue import AGENTS, AnyAgent, agent_named
 from whet.bootstrap.assembly import MODELS, new_seed, valuing
 from whet.bootstrap.site import Site
 from whet.bootstrap.training_worlds import WORLD, worlds_from
 from whet.core.errors import WhetError
-from whet.improvement.cases import Case, is_case_file, read_cases
-from whet.improvement.cases_running import Live, Runner
-from whet.improvement.training_cases import digest, subject_of_cases, told, trained_on
+from whet.core.text import printable
+from whet.improvement.cases import is_case_file, read_cases
+from whet.improvement.cases_running import Live
+from whet.improvement.training_cases import CaseLesson, digest, judged, lesson_of, subject_of_cases, told
 from whet.improvement.training_learners import BATCH, Policy
 from whet.improvement.training_record import Order, TrainingFolder
 from whet.improvement.training_scenes import NothingToTrainOn, Scenes, of_history, of_worlds
 from whet.improvement.training_subject import subject_of
 from whet.improvement.training_under_way import Trainee
 from whet.policies.deep.batched import worth_batching
+
+if TYPE_CHECKING:  # it imports torch
+    from whet.improvement.cases_evaluation import HeldOut
 
 HISTORY, CASES, ALL = "history", "cases", "all"
 
@@ -37,10 +41,11 @@ class Asked(NamedTuple):
 
 
 class Ready(NamedTuple):
-    """`said`: what people should know before it begins."""
+    """`said`: what people should know before it begins. `judge`: when it has ended, where something was held out."""
 
     trainees: Sequence[Trainee]
     said: tuple[str, ...] = ()
+    judge: "Callable[[], HeldOut | None]" = lambda: None
 
 
 class _Lesson(NamedTuple):
@@ -55,6 +60,10 @@ def prepared(site: Site, asked: Asked) -> Iterator[Ready]:
         with _cases(site, asked) as ready:
             yield ready
         return
+    if asked.agent is None and asked.source not in (WORLD, HISTORY) and not Path(asked.source).exists():
+        raise WhetError(
+            f"There is no file {printable(asked.source, 300)}.", "Give one of test cases, or name an agent."
+        )
     if asked.agent is None:
         raise WhetError("Whose policy is to be trained?", "Name an agent: --agent test-executor, or --agent all")
     if asked.service is not None:
@@ -134,17 +143,17 @@ def _cases(site: Site, asked: Asked) -> Iterator[Ready]:
         )
     cases = read_cases(Path(asked.source))
     if asked.service is None:
-        chosen, runner = trained_on(cases, None)
-        yield _ready_for_cases(site, asked, chosen, runner)
+        yield _ready_for_cases(site, asked, lesson_of(cases, None))
         return
     with Live(asked.service) as live:
-        chosen, runner = trained_on(cases, live)
-        yield _ready_for_cases(site, asked, chosen, runner)
+        yield _ready_for_cases(site, asked, lesson_of(cases, live))
 
 
-def _ready_for_cases(site: Site, asked: Asked, chosen: Sequence[Case], runner: Runner) -> Ready:
+def _ready_for_cases(site: Site, asked: Asked, lesson: CaseLesson) -> Ready:
+    chosen = lesson.training
     order, folder = _order(site, asked, CASES, "ppo", (told(chosen),), digest(chosen))
-    return Ready([Trainee(subject_of_cases(chosen, runner, order), order, folder)])
+    trainee = Trainee(subject_of_cases(chosen, lesson.runner, order), order, folder)
+    return Ready([trainee], judge=lambda: judged(lesson, folder))
 
 
 def _measured_here(site: Site, agent: AnyAgent) -> Scenes:
@@ -171,5 +180,6 @@ def _order(
         source=asked.source,
         sources=tuple(sources),
         digest=contents,
+        device=settings.training.device,
     )
     return order, folder

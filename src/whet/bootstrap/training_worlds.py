@@ -19,15 +19,19 @@ def worlds_from(site: Site, agent: AnyAgent, source: str) -> Sequence[World]:
 
 def training_worlds(site: Site, agent: AnyAgent) -> Sequence[World]:
     """Those recorded in this project, and of those that come with Whet the ones that count for no proof."""
-    known = [world for world in shipped() if world.used_for_tuning]
-    known += load_all(sorted((site.state_dir / "worlds").glob("*.json")))
-    found = [world for world in known if world.agent == agent.name]
+    found = [world for world in shipped() if world.used_for_tuning and world.agent == agent.name]
+    found += recorded_worlds(site, agent.name)
     if not found:
         raise NothingToTrainOn(
             f"There is no world of {agent.name} to train on.",
             f"Record one: whet record --agent {agent.name}; or train on its visits: --from history",
         )
     return found
+
+
+def recorded_worlds(site: Site, agent: str) -> list[World]:
+    """Of this project, by `whet record`."""
+    return [world for world in load_all(sorted((site.state_dir / "worlds").glob("*.json"))) if world.agent == agent]
 
 
 def _of(agent: AnyAgent, world: World) -> World:

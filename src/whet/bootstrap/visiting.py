@@ -6,11 +6,12 @@ from datetime import UTC, datetime, timedelta
 
 from whet.bootstrap.lane import find_lane
 from whet.bootstrap.ordering import Ordering
-from whet.bootstrap.remembering_runs import Changed, remember_run
+from whet.bootstrap.remembering_runs import changed_by, remember_run
 from whet.bootstrap.site import Site
 from whet.core.errors import WhetError
 from whet.core.ports import Store
 from whet.core.sheets import OUTCOMES
+from whet.tools import git
 from whet.tools.suite import SuiteRun
 
 _LETTERS = {outcome: letter for letter, outcome in OUTCOMES.items()}
@@ -26,18 +27,17 @@ class VisitOrdering:
     def rank(self, tests: Sequence[str]) -> list[str]:
         return [ranked.test for ranked in self._ordering().rank(tests, whole=True).ranked]
 
-    def remember(self, run: SuiteRun) -> None:
+    def remember(self, run: SuiteRun, work: git.Changes | None) -> None:
+        """`work`: what was being changed when the run began."""
         last = {test.id: test for test in run.tests}  # a retried test's last outcome counts
         began = datetime.now(UTC) - timedelta(seconds=run.duration_seconds)
         outcomes = "".join(_LETTERS[test.outcome] for test in last.values())
         seconds = [test.duration_seconds for test in last.values()]
         ordering = self._ordering()
-        change = ordering.look_around().change  # before the run counts: since the one before it
         sheet = ordering.sheet(began, list(last), outcomes, seconds, run.finished, "visit")
         ordering.record(sheet)
-        changed = None if change is None else Changed(change.base, list(change.files))
         with suppress(WhetError):  # the run itself is recorded, and memory never ends a visit
-            remember_run(self._site, self._store, sheet, changed)  # what failed is told by the findings
+            remember_run(self._site, self._store, sheet, changed_by(work))  # what failed is told by the findings
 
     def _ordering(self) -> Ordering:
         if self._opened is None:

@@ -7,7 +7,8 @@ from typing import Any
 import click
 
 from whet.bootstrap.site import Site, open_site
-from whet.cli.options import format_option, project_option
+from whet.cli.evaluate import of_agent
+from whet.cli.options import format_option, page_option, project_option
 from whet.cli.output import dump, say, table
 from whet.core.errors import WhetError
 from whet.improvement.world import World, load_all, shipped
@@ -34,7 +35,7 @@ def bench() -> None:
 @click.option(
     "--training-steps", type=click.IntRange(256, 10**7), default=3000, show_default=True, help="Of each deep policy."
 )
-@click.option("--html", type=click.Path(path_type=Path), help="Also write a page with pictures.")
+@page_option("Also write a page with pictures.")
 @project_option()
 @format_option()
 def policies(
@@ -56,7 +57,7 @@ def policies(
     """
     require("Comparing deep policies", TRAINING)
     site = open_site(project)
-    judged = [w for w in _judged(worlds) if agent in (None, w.agent)]
+    judged = of_agent(_judged(worlds), agent)
     if not judged:
         raise WhetError("There is no world to judge on.", "Record one: whet record; give it with --worlds.")
     told = _contest(site, judged, seeds, decisions, training_steps, quiet=form == "json")

@@ -6,12 +6,14 @@ from typing import Any
 import click
 import numpy as np
 
+from whet.agents.catalogue import agent_named
 from whet.bootstrap.assembly import schooling, valuing
 from whet.bootstrap.site import open_site
-from whet.cli.options import format_option, project_option
+from whet.cli.options import format_option, page_option, project_option
 from whet.cli.output import dump, say, table
 from whet.core.errors import WhetError
 from whet.improvement.evaluation import Course, WorldReport, judge
+from whet.improvement.reliability import chance_error, expected_error, pooled
 from whet.improvement.world import World, load_all, shipped
 from whet.policies.exploration import schedule
 from whet.reports.curves import render_curves
@@ -26,7 +28,7 @@ TARGET_ACCURACY, TARGET_GAIN = 0.85, 0.30
 @click.option("--decisions", default=1000, show_default=True, help="How long each policy learns.")
 @click.option("--seeds", default=5, show_default=True, help="How often, with different luck.")
 @click.option("--agent", help="Only worlds of this agent.")
-@click.option("--html", type=click.Path(path_type=Path), help="Also write the learning curves as a page.")
+@page_option("Also write the learning curves as a page.")
 @format_option()
 def evaluate(
     worlds: tuple[Path, ...], project: Path, decisions: int, seeds: int, agent: str | None, html: Path | None, form: str
@@ -40,7 +42,7 @@ def evaluate(
     if decisions < 100 or seeds < 1:
         raise WhetError("At least 100 decisions and 1 seed are needed.", "See: whet eval --help")
     site = open_site(project)
-    chosen = [w for w in _gather(worlds, site.state_dir / "worlds") if agent in (None, w.agent)]
+    chosen = of_agent(_gather(worlds, site.state_dir / "worlds"), agent)
     if not chosen:
         raise WhetError("There is no world to replay.", "Record one: whet record")
     reports = _judge(chosen, site.settings, decisions, seeds, quiet=form == "json")
@@ -52,6 +54,11 @@ def evaluate(
     else:
         _tell(told)
     raise SystemExit(0 if told["targets_met"] else 1)
+
+
+def of_agent(worlds: list[World], agent: str | None) -> list[World]:
+    """All of them where none is named; refused for one that does not exist."""
+    return worlds if agent is None else [world for world in worlds if world.agent == agent_named(agent).name]
 
 
 def _gather(paths: tuple[Path, ...], own: Path) -> list[World]:
@@ -87,6 +94,7 @@ def summary(reports: list[WorldReport], decisions: int, seeds: int) -> dict[str,
     scores = {p: _mean([_of(r, p).accuracy for r in judged]) for p in policies}
     untrained = _mean([_of(r, default).untrained_accuracy for r in judged])
     gain = (scores[default] - untrained) / untrained if untrained else None
+    together = pooled([_of(r, default).reliability for r in judged])
     return {
         "schema_version": 1,
         "decisions": decisions,
@@ -100,11 +108,21 @@ def summary(reports: list[WorldReport], decisions: int, seeds: int) -> dict[str,
         "safe_default_accuracy": _mean([r.safe_default.accuracy for r in judged]),
         "random_accuracy": _mean([r.random.accuracy for r in judged]),
         "best_static_accuracy": _mean([r.best_static.accuracy for r in judged]),
-        "calibration_error": _mean([_of(r, default).calibration_error for r in judged]),
+        "calibration_error": expected_error(together),
+        "chance_error": chance_error(together),
+        "calibration_error_by_world": _mean([_of(r, default).calibration_error for r in judged]),
         "targets": {"decision_accuracy": TARGET_ACCURACY, "success_gain": TARGET_GAIN},
         "targets_met": scores[default] >= TARGET_ACCURACY and gain is not None and gain >= TARGET_GAIN,
         "worlds": [r.model_dump(mode="json") for r in reports],
     }
+
+
+def confidence(told: dict[str, Any]) -> str:
+    """Errors of opposite sign cancel over worlds; in one world, with its one or two states, chance does most of it."""
+    return (
+        f"Stated confidence is off by {told['calibration_error']:.3f} over all worlds together (chance alone would do "
+        f"{told['chance_error']:.3f}), by {told['calibration_error_by_world']:.3f} in one world on average"
+    )
 
 
 def _of(report: WorldReport, policy: str) -> Any:
@@ -161,5 +179,5 @@ def _tell(told: dict[str, Any]) -> None:
     )
     told_gain = "unknown" if gain is None else f"{gain:+.0%}"
     say(f"Success against the untrained policy: {told_gain} (target +{TARGET_GAIN:.0%}).")
-    say(f"Stated confidence is off by {told['calibration_error']:.3f} on average.")
+    say(f"{confidence(told)}.")
     say("Targets met." if told["targets_met"] else "Targets missed: learning does not help enough here yet.")

@@ -49,8 +49,11 @@ def safe(value: object) -> str:
     return escape(printable(str(value), 200))
 
 
-def require_visit(site: Site) -> None:
-    """Nothing to read yet is no error, but it needs a sentence."""
+def require_visit(site: Site, code: int = 0, empty: Any = None) -> None:
+    """Nothing to read yet is no error, but it needs a sentence; for programs, the document that says so. Who was to
+    change something has to give 2: it was not done."""
     if not site.visited:
         click.echo("Whet has not visited this project yet. Start with: whet run", err=True)
-        raise SystemExit(0)
+        if empty is not None:
+            dump(empty)
+        raise SystemExit(code)

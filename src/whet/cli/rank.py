@@ -12,6 +12,7 @@ from whet.bootstrap.site import Site, open_site
 from whet.cli.options import format_option, project_option
 from whet.cli.output import dump, say, table
 from whet.core.errors import WhetError
+from whet.policies.deep.extra import TRAINING, require
 from whet.skills.ordering import Goal, Ranked
 from whet.tools.process import Limits
 from whet.tools.suite import Suite
@@ -25,9 +26,23 @@ _COLLECT_SECONDS = 600.0
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first so many.")
 @click.option("--changed-since", metavar="REF", help="Judge nearness to what changed since this commit, branch or tag.")
 @click.option("--budget", is_flag=True, help="As for a run that will not get to its end: the likeliest first.")
+@click.option(
+    "--cases",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Test cases instead, in the order that whet train --from FILE learned.",
+)
+@click.option("--service", metavar="URL", help="With --cases: execute them there, each chosen by the outcomes so far.")
 @format_option()
 def rank(
-    tests: tuple[str, ...], project: Path, limit: int | None, changed_since: str | None, budget: bool, form: str
+    tests: tuple[str, ...],
+    project: Path,
+    limit: int | None,
+    changed_since: str | None,
+    budget: bool,
+    cases: Path | None,
+    service: str | None,
+    form: str,
 ) -> None:
     """The tests in the order that finds failures soonest, with why each stands where it does.
 
@@ -38,14 +53,40 @@ def rank(
       whet rank --limit 10
       whet rank --changed-since main --format json
       pytest --collect-only -q | whet rank -
+      whet rank --cases cases.json --service http://127.0.0.1:8000 --limit 20
     """
     site = open_site(project)
+    if cases is not None or service is not None:
+        _refuse_mixed(cases, bool(tests or changed_since or budget))
+        _tell_cases(site, Path(str(cases)), service, limit, form)
+        return
     named = list(dict.fromkeys(_given(tests) if tests else _collected(site)))
     since = None if changed_since is None else commit_named(site.project.root, changed_since)
     with open_ordering(site.project.root, since) as ordering:
         goal = Goal.BUDGET if budget else Goal.WHOLE_RUN
         ranked = ordering.rank(named, whole=not tests, goal=goal).ranked
         _tell(ordering, ranked, limit, form)
+
+
+def _refuse_mixed(cases: Path | None, of_tests: bool) -> None:
+    if cases is None:
+        raise WhetError("Only test cases are executed against a service.", "Leave out --service, or give --cases FILE.")
+    if of_tests:
+        raise WhetError(
+            "Either tests or test cases are put in order.", "With --cases, leave out tests, --changed-since, --budget."
+        )
+
+
+def _tell_cases(site: Site, cases: Path, service: str | None, limit: int | None, form: str) -> None:
+    require("Ordering test cases", TRAINING)
+    from whet.bootstrap.case_order import Placed, placed
+
+    found = placed(site, cases, service, limit)
+    if form == "json":
+        dump({"schema_version": 1, "cases": [each._asdict() for each in found]})
+        return
+    rows = [each._replace(cause=each.cause or "") for each in found]
+    table(f"{len(found)} cases, best first", Placed._fields, rows)
 
 
 def _given(tests: tuple[str, ...]) -> list[str]:

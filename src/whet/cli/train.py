@@ -19,6 +19,7 @@ from whet.policies.deep.extra import TRAINING, require
 
 if TYPE_CHECKING:  # it imports Gymnasium, which only training needs
     from whet.bootstrap.training import Ready
+    from whet.improvement.cases_evaluation import HeldOut
     from whet.improvement.training_record import Order, TrainingFolder
 
 Policy = Literal["dqn", "ppo", "warm-start"]
@@ -113,11 +114,16 @@ def train(
         for line in ready.said if form == "text" else ():
             say(printable(line, 400))
         told = _train(ready, resume, quiet=form == "json")
+        held_out = ready.judge()
+    if held_out is not None:
+        told[0]["held_out"] = held_out._asdict()
     if form == "json":
         dump(told[0] if agent != "all" else {"schema_version": 1, "said": list(ready.said), "agents": told})
     else:
         for each in told:
             _tell(each, put_to_use=out is None and agent is not None)
+        if held_out is not None:
+            _tell_held_out(held_out, put_to_use=out is None)
 
 
 def _train(ready: "Ready", resume: bool, quiet: bool) -> list[dict[str, Any]]:
@@ -139,11 +145,12 @@ def _made(order: "Order", folder: "TrainingFolder") -> dict[str, Any]:
     rows, picture = folder.rows(), folder.path / CURVES
     about = f"{order.policy}, seed {order.seed}, trained on {', '.join(order.sources)}."
     picture.write_text(render_training(f"Training {order.agent}", about, rows), encoding="utf-8")
-    last = {name: value for name, value in rows[-1].items() if name != "step"}
+    # The last word on each: PPO tells of its losses when a rollout is full, and the last one seldom is.
+    known = {name: value for row in rows for name, value in row.items() if name != "step"}
     return {
         "schema_version": 1, "agent": order.agent, "policy": order.policy, "seed": order.seed,
         "steps": int(rows[-1]["step"]), "trained_on": list(order.sources), "digest": order.digest,
-        "folder": str(folder.path), "curves": str(picture), "measures": last,
+        "folder": str(folder.path), "curves": str(picture), "measures": known,
         "practised": folder.practised(),
     }  # fmt: skip
 
@@ -176,3 +183,23 @@ def _tell(told: dict[str, Any], put_to_use: bool) -> None:
     say(f"Curves: {told['curves']}\nTensorBoard: tensorboard --logdir {told['folder']}")
     if put_to_use:
         say(f'Use it, in pyproject.toml:\n[tool.whet.policies]\n{agent} = "{policy}"')
+
+
+def _tell_held_out(told: "HeldOut", put_to_use: bool) -> None:
+    say(
+        f"Judged on {told.cases} held-out cases with {told.requests:,} requests: {told.policy:.3f} failures of a new "
+        f"cause a request; at random {told.random:.3f}, in the file's order {told.file_order:.3f}."
+    )
+    say(_verdict(told))
+    if put_to_use and told.better_than_random:
+        say("Use it: whet rank --cases FILE [--service URL]")
+
+
+def _verdict(told: "HeldOut") -> str:
+    if not told.policy + told.random + told.file_order:
+        return "Nothing failed: among these cases there was nothing to find, and nothing to judge by."
+    sure = "" if (half := told.more_than_random_half_width) is None else f" ± {half:.3f}"
+    more = f"{told.more_than_random:+.3f}{sure} (95 %) against random"
+    if told.better_than_random:
+        return f"It finds more: {more}."
+    return f"It is not shown to find more: {more}. Train longer, or with more cases."

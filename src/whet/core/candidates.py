@@ -50,6 +50,8 @@ class Lineage(Record):
     parent: Count | None = Field(description="the candidate whose artefact training went on from; None: from nothing")
     code_version: str = Field(description="of Whet")
     seed: Count
+    keys_digest: str | None = Field(None, description="SHA-256 of the keys of what it was trained with, one a line")
+    code_digest: str | None = Field(None, description="SHA-256 of the sources of Whet that trained it")
 
 
 class Candidate(Record):

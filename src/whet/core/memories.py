@@ -173,6 +173,7 @@ class Recalled(NamedTuple):
     memory: Memory
     score: float  # 0 to 1
     why: str  # a sentence: what it has in common with the question
+    likeness: float = 0.0  # of the texts alone, where they were compared
 
 
 class Recall(Protocol):

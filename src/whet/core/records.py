@@ -94,7 +94,7 @@ class Recollection(Record):
         "", max_length=300, description="looked up when shown, never stored: the forgotten leaves no trace"
     )
     why: str
-    weight: Probability = Field(description="how much it counted, of everything that was recalled")
+    weight: Probability = Field(description="of a decision's, its share of all that counted; of a finding's, how alike")
 
 
 class Finding(Record):
@@ -111,6 +111,7 @@ class Finding(Record):
     probability: Probability | None = None
     cause: str | None = Field(None, description="what tells it apart where no test or line does: a fault's signature")
     memories: tuple[Recollection, ...] = Field((), description="what it resembles; the same trouble without them too")
+    known: tuple[Recollection, ...] = Field((), description="facts about its test, or its place and what is changed")
 
     def fingerprint(self) -> str:
         """The same trouble met again has the same fingerprint."""

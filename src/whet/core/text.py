@@ -23,6 +23,11 @@ def printable_lines(text: str, limit: int = 4000) -> str:
     return "\n".join(printable(line.expandtabs(4), limit) for line in kept.split("\n"))
 
 
+def number_of(count: int, thing: str) -> str:
+    """A count in words: 1 experience, 2,000 experiences."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
 def _visible(character: str) -> str:
     if unicodedata.category(character) not in _UNSAFE:
         return character

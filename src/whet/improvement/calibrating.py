@@ -53,7 +53,7 @@ def _blank(agent: str, rules: Rules) -> dict[str, Maker]:
     for kind in DEEP:
         folders = [rules.folder / agent / kind / str(seed) for seed in range(rules.course.seeds)]
         for seed, folder in enumerate(folders):
-            new_learner(kind, encoder.layout, actions, _BLANK_POINTS, 0.0, seed).save(folder)
+            new_learner(kind, encoder.layout, actions, _BLANK_POINTS, 0.0, 1, seed).save(folder)
         opinions[kind] = [opened(kind, folder, encoder.layout) for folder in folders]
     return makers_of(opinions, encoder, rules.course)
 

@@ -32,6 +32,7 @@ class CandidateOrder(Record):
     discount: Annotated[float, Field(ge=0.0, lt=1.0)] = 0.95
     steps: Annotated[int, Field(ge=1)] = Field(8000, description="simulated decisions that a network is trained with")
     checkpoint_steps: Annotated[int, Field(ge=1)] = 2000
+    importance: Annotated[float, Field(ge=0.0)] = Field(1000.0, description="how strongly EWC holds")
     hold: bool = Field(True, description="on to what the parent knows: its tables, and by EWC its network")
     replay: bool = Field(True, description="earlier experiences together with the new ones")
 
@@ -75,7 +76,9 @@ def _network(
     require("A candidate of the kind 'dqn'", TRAINING)
     from whet.improvement.candidate_training_dqn import Course, learn_network
 
-    course = Course(order.seed, order.steps, order.checkpoint_steps, order.discount, order.hold, order.replay)
+    course = Course(
+        order.seed, order.steps, order.checkpoint_steps, order.discount, order.importance, order.hold, order.replay
+    )
     return learn_network(agent_named(order.agent), course, batch, before, parent, work, part)
 
 

@@ -33,6 +33,7 @@ class Course(NamedTuple):
     steps: int
     checkpoint_steps: int
     discount: float
+    importance: float
     hold: bool = True
     replay: bool = True
 
@@ -54,7 +55,7 @@ def learn_network(
     order, folder = _order(course, scenes, known, held), TrainingFolder(work)
     resume = folder.begun and folder.order() == order
     if known is not None and not resume:
-        _lay(known, held, course.seed, folder)
+        _lay(known, held, course, folder)
     for _ in train(subject_of(scenes, order), order, folder, resume=resume):
         pass
     save_weights(DQN.open(folder.learner), out / LEARNER)
@@ -92,9 +93,9 @@ def _known(agent: AnyAgent, parent: Path | None) -> Path | None:
     return parent / LEARNER if fits and config.actions == tuple(action.name for action in agent.actions) else None
 
 
-def _lay(known: Path, held: Scenes | None, seed: int, folder: TrainingFolder) -> None:
+def _lay(known: Path, held: Scenes | None, course: Course, folder: TrainingFolder) -> None:
     """Where training that keeps what it knew looks for it."""
-    learner, memory = with_weights(known, seed), Consolidation()
+    learner, memory = with_weights(known, course.seed), Consolidation(course.importance)
     if held is not None:
         rows, masks = (torch.from_numpy(each) for each in situations_of(held))
         memory.consolidate(learner.online, rows, masks)
@@ -105,7 +106,7 @@ def _lay(known: Path, held: Scenes | None, seed: int, folder: TrainingFolder) ->
 def _order(course: Course, scenes: Scenes, known: Path | None, held: Scenes | None) -> Order:
     """Equal orders give equal weights, so that it says all that they depend on."""
     weights = "none" if known is None else artefacts.read(known, dqn_artefact.KIND).manifest.sha256
-    anchor = "nothing" if held is None else held.digest
+    anchor = "nothing" if held is None else f"{held.digest} by {course.importance:g}"
     return Order(
         agent=scenes.agent,
         policy="dqn",

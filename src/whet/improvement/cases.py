@@ -7,6 +7,7 @@ training, held_out = split(cases, held_out=1 / 3, seed=7)
 
 import hashlib
 import json
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,7 @@ from whet.tools.results.refusing import BadResults
 
 # Skipped and blocked cases were not run: nobody knows what would have come back.
 _OUTCOMES = ("p", "f", "e")
+_FAILED = ("f", "e")
 _CAUSES = ("stacktrace", "comment", "message")
 
 
@@ -35,6 +37,11 @@ class Case:
     words: str  # of its steps
     outcome: str | None  # p, f, e; None: nobody ran it, or nobody wrote down what came of it
     cause: str = ""  # that was written down with a failure
+
+    @property
+    def failure(self) -> str | None:
+        """As it was written down; one without a message is a cause of its own. None: no failure was."""
+        return (self.cause or self.name) if self.outcome in _FAILED else None
 
     @property
     def key(self) -> str:
@@ -58,19 +65,15 @@ class Labels(NamedTuple):
 
 def read_cases(path: Path) -> list[Case]:
     """Each once, in the order of the file; what is no such file is refused."""
-    with found([str(path)], _raise) as documents:
-        cases = [case for document in documents for case in _cases(document)]
+    cases = _read(path)
     if not cases:
         raise RefusedInput(f"{path} has no test cases.", "Give records with test_name, steps and preconditions.")
     return list({case.key: case for case in reversed(cases)}.values())[::-1]
 
 
 def is_case_file(path: Path) -> bool:
-    """Whether it holds records in the form of Qase; a file that cannot be read is none."""
-    try:
-        return path.is_file() and bool(read_cases(path))
-    except WhetError:
-        return False
+    """Whether it holds records in the form of Qase. A broken file is refused: nobody can tell what it was to be."""
+    return path.is_file() and bool(_read(path))
 
 
 def label(cases: Sequence[Case]) -> Labels:
@@ -86,6 +89,18 @@ def require_outcomes(cases: Sequence[Case]) -> None:
             f"There is nothing to learn from in {told.without_outcome} of {told.cases} cases: they say what to do and "
             "what should come back, but not what came back, so that any reward for them would be invented.",
             _remedy(told),
+        )
+
+
+def require_differences(cases: Sequence[Case]) -> None:
+    """Where every choice pays the same, whatever a training reports of itself is chance (docs/cases.md)."""
+    if alike := _alike(Counter(case.failure for case in cases)):
+        told = label(cases)
+        live = f", or execute them live, which {told.executable} of them can: --service URL" if told.executable else "."
+        raise WhetError(
+            f"There is nothing to learn from the outcomes of the {told.cases} cases to train on: {alike}, so that no "
+            "choice among them is better than another.",
+            f"Give the results of a run in which some passed and some failed{live}",
         )
 
 
@@ -108,10 +123,25 @@ def split(cases: Sequence[Case], held_out: float, seed: int = 0) -> tuple[list[C
     return sides
 
 
+def _alike(failures: Counter[str | None]) -> str:
+    """Why each of them pays as much as any other; empty: they do not."""
+    if len(failures) == 1:
+        return "all passed" if None in failures else "all failed with the same cause"
+    return "each failed with a cause of its own" if None not in failures and set(failures.values()) == {1} else ""
+
+
 def _remedy(told: Labels) -> str:
     if not told.executable:
         return "Export the results of a run with them (status: passed or failed)."
     return f"Execute them live against a service, which {told.executable} of them can: --service URL"
+
+
+def _read(path: Path) -> list[Case]:
+    try:
+        with found([str(path)], _raise) as documents:
+            return [case for document in documents for case in _cases(document)]
+    except BadResults as broken:
+        raise RefusedInput(broken.problem, "Write or export it anew, and give it again.") from broken
 
 
 def _cases(document: Document) -> list[Case]:

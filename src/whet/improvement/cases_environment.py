@@ -67,6 +67,9 @@ class CaseEnvironment(Env[Floats, np.int64]):
         ended = not self._mask().any()
         return self._observation(), reward, ended, False, {**self._info(), "verdict": verdict}
 
+    def candidate(self, place: int) -> Case:
+        return self.cases[int(self._candidates[place])]
+
     @property
     def causes(self) -> frozenset[str]:
         return frozenset(self._causes)

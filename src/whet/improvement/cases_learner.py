@@ -1,10 +1,12 @@
 """PPO for choosing among candidates: one and the same network judges each of them, so that places do not matter."""
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
 from whet.improvement.cases_environment import CANDIDATES, TOLD, layout
 from whet.policies.deep.distributed import ALONE, Processes
+from whet.policies.deep.learning import Floats
 from whet.policies.deep.ppo import PPO
 from whet.policies.deep.ppo_config import Config, Linear
 from whet.policies.deep.ppo_network import ActorCritic
@@ -21,6 +23,11 @@ class CandidatePPO(PPO):
             network = CandidateNetwork(config)
         self.updater = Updater(network.to(self.device), config, processes)
 
+    def scores(self, observation: Floats) -> Floats:
+        """Of every candidate of one observation, however many there are: each is judged by itself."""
+        with torch.no_grad():
+            return np.asarray(self.updater.network.actor(self._tensor(observation)).cpu().numpy())
+
 
 class CandidateNetwork(ActorCritic):
     def __init__(self, config: Config) -> None:
@@ -34,12 +41,12 @@ class _Tokens(nn.Module):
 
     def __init__(self, config: Config) -> None:
         super().__init__()
-        self._shape = (config.layout.tokens, config.layout.width)
+        self._width = config.layout.width
         self.candidate = nn.Linear(config.layout.width, config.hidden[0])
         self.sitting = nn.Linear(config.layout.width, config.hidden[0], bias=False)
 
     def forward(self, rows: Tensor) -> tuple[Tensor, Tensor]:
-        tokens = rows.reshape(*rows.shape[:-1], *self._shape)
+        tokens = rows.reshape(*rows.shape[:-1], -1, self._width)
         sitting = tokens[..., :1, :]
         return torch.tanh(self.candidate(tokens[..., 1:, :]) + self.sitting(sitting)), sitting.squeeze(-2)
 

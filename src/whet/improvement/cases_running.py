@@ -16,7 +16,6 @@ from whet.improvement.cases_steps import Step
 
 _LARGEST_ANSWER = 1 << 20
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_FAILED = ("f", "e")
 _CLOSED = (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError)
 
 
@@ -32,14 +31,13 @@ class Runner(Protocol):
 
 
 class Recorded:
-    """Outcomes that were written down; a failure without a message is a cause of its own."""
+    """Outcomes that were written down."""
 
     def __init__(self, cases: Sequence[Case]) -> None:
         require_outcomes(cases)
 
     def run(self, case: Case) -> Verdict:
-        failed = case.outcome in _FAILED
-        return Verdict((case.cause or case.name) if failed else None, max(1, len(case.steps)))
+        return Verdict(case.failure, max(1, len(case.steps)))
 
 
 class Live:

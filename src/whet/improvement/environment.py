@@ -8,10 +8,12 @@ A step draws one of the recorded outcomes of the chosen action; what was never m
 safe default, as in `whet eval`: a reward for it would be invented. The episode ends with the decision, unless the
 agent's history says which state followed (the commander's turns).
 
-With room for memories, an observation also has what was measured in this very state before: any number of its recorded
-outcomes, from none at all, since a project begins without and remembers more and more. So that they are worth looking
-at, each episode is in another project: every action pays more or less by as much as projects were seen to differ, in
-what is remembered and in what is then earned. Without memories rewards are the recorded ones.
+With room for memories, an observation also has outcomes that were recorded in this state: any number of them, from none
+at all, since a project begins without and remembers more and more. So that they are worth looking at, each episode is
+in another project: every action pays more or less by as much as projects were seen to differ, in what is remembered and
+in what is then earned. Half of the memories are of this very state, half of one that is only like it; how like is drawn
+and told, and by how much an action pays more or less there is the same to that degree and otherwise chance, as it is
+for `policies.remembered`. Without memories rewards are the recorded ones.
 """
 
 from typing import Any
@@ -25,6 +27,7 @@ from whet.policies.deep.encoding import Encoder
 from whet.policies.deep.learning import Flags, Floats
 from whet.policies.deep.opinions import UNSEEN_POINTS
 from whet.policies.deep.tokens import token, width
+from whet.policies.remembered_groups import LEAST_LIKENESS
 
 try:
     from gymnasium import Env, spaces
@@ -35,6 +38,7 @@ except ModuleNotFoundError as missing:
 _BOUND = 1000.0
 # No agent's visit has more turns; a history whose states follow one another in a circle would never end.
 LONGEST_EPISODE = 64
+_OF_THIS_STATE = 0.5  # of the memories; the others are of one that is like it
 
 
 class WorldEnvironment(Env[Floats, np.int64]):
@@ -53,11 +57,13 @@ class WorldEnvironment(Env[Floats, np.int64]):
         self.action_space = spaces.Discrete(len(self.actions))
         self._at, self._turns = 0, 0
         self._elsewhere: dict[str, float] = {}
+        self._likeness, self._alike = 1.0, dict[str, float]()
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:
         super().reset(seed=seed, options=options)
         self._at, self._turns = int(self.np_random.integers(len(self.scenes))), 0
-        self._elsewhere = self._other_project()
+        self._elsewhere = self._by_chance()
+        self._likeness, self._alike = self._like_state()
         return self._observation(), self._told()
 
     def step(self, action: np.int64) -> tuple[Floats, float, bool, bool, dict[str, Any]]:
@@ -77,12 +83,27 @@ class WorldEnvironment(Env[Floats, np.int64]):
         return self._encoder.row(self.scenes[self._at].state, self._recalled())
 
     def _recalled(self) -> list[Floats]:
-        draws, random = self.scenes[self._at].draws, self.np_random
-        names = random.choice(list(draws), size=random.integers(self.layout.memories + 1))
-        earned = [self._earned(name, draws[name][int(random.integers(len(draws[name])))]) for name in names]
-        return [token(1.0, reward, name, self._names) for name, reward in zip(names, earned, strict=True)]
+        names = self.np_random.choice(
+            list(self.scenes[self._at].draws), size=self.np_random.integers(self.layout.memories + 1)
+        )
+        return [self._memory(str(name), self.np_random.random() < _OF_THIS_STATE) for name in names]
 
-    def _other_project(self) -> dict[str, float]:
+    def _memory(self, action: str, of_this_state: bool) -> Floats:
+        draws = self.scenes[self._at].draws[action]
+        paid = draws[int(self.np_random.integers(len(draws)))].credited
+        if of_this_state:
+            return token(1.0, paid + self._elsewhere[action], action, self._names)
+        return token(self._likeness, paid + self._alike[action], action, self._names)
+
+    def _like_state(self) -> tuple[float, dict[str, float]]:
+        """How like this one it is, and how much more or less actions pay there."""
+        if not self.layout.memories:
+            return 1.0, {}
+        likeness = float(self.np_random.uniform(LEAST_LIKENESS, 1.0))
+        apart, own = self._by_chance(), float(np.sqrt(1.0 - likeness**2))
+        return likeness, {name: likeness * here + own * apart[name] for name, here in self._elsewhere.items()}
+
+    def _by_chance(self) -> dict[str, float]:
         apart = self.np_random.normal(0.0, UNSEEN_POINTS, len(self._names)) if self.layout.memories else ()
         return dict(zip(self._names, map(float, apart), strict=False))
 

@@ -12,17 +12,28 @@ if TYPE_CHECKING:  # only training needs torch
     from torch import nn
 
 Policy = Literal["dqn", "ppo"]
+Device = Literal["cpu", "auto", "cuda"]
 BATCH = 128
 # Simulated decisions cost nothing, so that every action is tried often enough to know what it is worth.
 _EXPLORING = {"epsilon": 1.0, "epsilon_floor": 0.1, "epsilon_decay": 0.9995}
 
 
 def new_learner(
-    policy: Policy, layout: Layout, actions: tuple[str, ...], points: float, discount: float, seed: int
+    policy: Policy,
+    layout: Layout,
+    actions: tuple[str, ...],
+    points: float,
+    discount: float,
+    steps: int,
+    seed: int,
+    device: Device = "cpu",
 ) -> DeepLearner:
-    """`points` is the size of the rewards; both learners bring it to about 1, and tell values in rewards again."""
+    """`points` is the size of the rewards; both learners bring it to about 1, and tell values in rewards again.
+    `steps`: how long it is going to learn."""
     _one_thread()
-    return _new_dqn(layout, actions, points, discount, seed) if policy == "dqn" else _new_ppo(layout, actions, seed)
+    if policy == "dqn":
+        return _new_dqn(layout, actions, points, discount, steps, seed, device)
+    return _new_ppo(layout, actions, discount, seed, device)
 
 
 def open_learner(policy: Policy, folder: Path) -> DeepLearner:
@@ -75,24 +86,29 @@ def _asked(learner: DeepLearner) -> tuple[object, object]:
     return learner.config.layout, learner.config.actions  # type: ignore[attr-defined]  # DQN and PPO have one
 
 
-def _new_dqn(layout: Layout, actions: tuple[str, ...], points: float, discount: float, seed: int) -> DeepLearner:
+def _new_dqn(
+    layout: Layout, actions: tuple[str, ...], points: float, discount: float, steps: int, seed: int, device: Device
+) -> DeepLearner:
     from whet.policies.deep.dqn import DQN
     from whet.policies.deep.dqn_config import Config, Network
 
     network = Network(encoder=(128, 64), stream=32, heads=10, attention=32)
     config = Config(
         layout=layout, actions=actions, network=network, discount=discount, reward_scale=1.0 / points,
-        learning_rate=1e-3, target_rate=0.01, batch=BATCH, steps_per_round=8, capacity=100_000, device="cpu",
-        **_EXPLORING,
+        learning_rate=1e-3, target_rate=0.01, batch=BATCH, steps_per_round=8, capacity=100_000, anneal_steps=steps,
+        device=device, **_EXPLORING,
     )  # fmt: skip
     return DQN(config, seed)
 
 
-def _new_ppo(layout: Layout, actions: tuple[str, ...], seed: int) -> DeepLearner:
+def _new_ppo(layout: Layout, actions: tuple[str, ...], discount: float, seed: int, device: Device) -> DeepLearner:
     from whet.policies.deep.ppo import PPO
     from whet.policies.deep.ppo_config import Config
 
-    config = Config(layout=layout, actions=actions, rollout_steps=32, epochs=10, entropy_weight=0.01, device="cpu")
+    config = Config(
+        layout=layout, actions=actions, discount=discount, rollout_steps=32, epochs=10, entropy_weight=0.01,
+        device=device,
+    )  # fmt: skip
     return PPO(config, seed)
 
 

@@ -2,7 +2,7 @@
 
 `training.json` · `checkpoint/STEPS/` (the last two chapters, each whole or not there) · `learner/` (the artefact that
 policies use, written when training is done) · `kept/` (what it must not forget when it goes on elsewhere) ·
-`measures.jsonl` · `tensorboard/` · `curves.html`
+`held_out.json` (what it is worth on test cases it never saw) · `measures.jsonl` · `tensorboard/` · `curves.html`
 """
 
 import json
@@ -18,13 +18,14 @@ from pydantic import Field, ValidationError
 from whet.core.errors import WhetError
 from whet.core.records import Count, Record
 from whet.improvement.curriculum import visits_in
-from whet.improvement.training_learners import Policy
+from whet.improvement.training_learners import Device, Policy
 from whet.policies.deep.layout import MOST_MEMORIES
 
 if TYPE_CHECKING:  # it imports torch
     from whet.policies.deep.ewc import Consolidation
 
 ORDER, MEASURES, CURVES, CURRICULUM = "training.json", "measures.jsonl", "curves.html", "curriculum.json"
+HELD_OUT = "held_out.json"
 CHECKPOINT, LEARNER, KEPT, TENSORBOARD = "checkpoint", "learner", "kept", "tensorboard"
 Row = Mapping[str, float]
 
@@ -47,6 +48,7 @@ class Order(Record):
     keep: bool = Field(False, description="begins with what was learned before, and holds on to it")
     share: bool = Field(False, description="agents of a category learn from each other's steps")
     memories: Annotated[int, Field(ge=0, le=MOST_MEMORIES)] = Field(0, description="that the network has room for")
+    device: Device = "cpu"
     together: tuple[str, ...] = Field((), description="agents whose networks improve as one computation")
 
 
@@ -116,6 +118,10 @@ class TrainingFolder:
             raise WhetError(
                 f"{self.path / ORDER} is no training's: {first['loc']}: {first['msg']}.", "Train again."
             ) from error
+
+    def tell_held_out(self, told: Mapping[str, float | None]) -> None:
+        """Of the learner that is there; both stay until another training is done."""
+        _replace(self.path / HELD_OUT, json.dumps(told, indent=1, allow_nan=False) + "\n")
 
     def rows(self) -> list[Row]:
         path = self.path / MEASURES

@@ -47,7 +47,9 @@ def subject_of(scenes: Scenes, order: Order, worlds: Mapping[str, Scenes] | None
     layout, situations = environments[0].layout, situations_of(scenes, order.memories)
     return Subject(
         environments,
-        lambda: new_learner(order.policy, layout, names, scenes.spread, order.discount, order.seed),
+        lambda: new_learner(
+            order.policy, layout, names, scenes.spread, order.discount, order.steps, order.seed, order.device
+        ),
         lambda folder: open_learner(order.policy, folder),
         {name: _course(mine, order, scenes.spread) for name, mine in (worlds or {}).items()},
         situations,

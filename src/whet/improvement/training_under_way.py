@@ -117,8 +117,8 @@ def resumed(trainees: list[Trainee]) -> list[UnderWay]:
 
 def _refuse_changed(trainee: Trainee) -> None:
     order, before = trainee.order, trainee.folder.order()
-    if order != before.model_copy(update={"steps": order.steps}):
-        told = [name for name in Order.model_fields if getattr(order, name) != getattr(before, name)]
+    told = [name for name in Order.model_fields if name != "steps" and getattr(order, name) != getattr(before, name)]
+    if told:
         raise WhetError(
             f"The training in {trainee.folder.path} cannot go on: {', '.join(told)} changed since it began.",
             "Give what it began with, or train anew without --resume.",
