@@ -1,9 +1,14 @@
 """Children that do a piece of work and may be killed while they do it."""
 
+import faulthandler
 import gc
 import os
 import traceback
 from collections.abc import Callable
+
+# Long enough for any of them. A lock or a pool of threads that a parent had when it was copied can stop a child for
+# good, and whoever waits for it with it: then it says where it stood, and dies.
+LIMIT_SECONDS = 120
 
 
 def forked(work: Callable[[], object]) -> int:
@@ -13,6 +18,7 @@ def forked(work: Callable[[], object]) -> int:
         # What earlier tests left to the collector (a Kafka client, say) belongs to threads that were not copied:
         # collecting it here would crash the child.
         gc.freeze()
+        faulthandler.dump_traceback_later(LIMIT_SECONDS, exit=True, file=2)
         status = 1
         try:
             work()

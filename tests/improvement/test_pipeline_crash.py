@@ -1,17 +1,18 @@
 """Killed with -9 after any step or at either end of any write, and started again, learning ends where it would have."""
 
-import multiprocessing
 import os
 import shutil
 import signal
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy import Connection, event
+from tests.forked import forked
 from tests.improvement.learning_site import START, live, made, proven, ticked
 
 from whet.bootstrap.candidates import registry
@@ -44,12 +45,10 @@ def standing(site: Site) -> dict[str, Any]:
 def killed_everywhere(site: Site, now: datetime, tick: Tick) -> int:
     """Killed at the first place, started again and killed at the second, and so on; how often it died."""
     for deaths in range(100):
-        process = multiprocessing.get_context("fork").Process(target=tick, args=(site, now, 1 + deaths))
-        process.start()
-        process.join(120)
-        if process.exitcode == 0:
+        _, status = os.waitpid(forked(partial(tick, site, now, 1 + deaths)), 0)
+        if status == 0:
             return deaths
-        assert process.exitcode == -signal.SIGKILL
+        assert os.WTERMSIG(status) == signal.SIGKILL
     raise AssertionError("it never came to an end")
 
 

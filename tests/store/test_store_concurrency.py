@@ -35,7 +35,9 @@ def test_128_concurrent_learners_lose_no_update(store_url: str) -> None:
     open_store(store_url).close()
     fork = multiprocessing.get_context("fork")
     answers: multiprocessing.SimpleQueue[int] = fork.SimpleQueue()
-    processes = [fork.Process(target=_learn, args=(store_url, number, answers)) for number in range(PROCESSES)]
+    processes = [  # none may outlive the tests
+        fork.Process(target=_learn, args=(store_url, number, answers), daemon=True) for number in range(PROCESSES)
+    ]
     for process in processes:
         process.start()
     for process in processes:

@@ -7,13 +7,14 @@ import time
 from itertools import count
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.forked import forked
 
 from whet.checks.memories import HERE, MODEL, memory, somewhere
 from whet.store import SqlStore, memory_index, memory_indexing, open_store
 from whet.store.memory_blocks import live_numbers
-from whet.store.memory_index_file import Index, IndexFile
+from whet.store.memory_index_file import Index, IndexFile, laid_out
 from whet.store.memory_rows import Space
 
 KILLS = 200
@@ -23,6 +24,7 @@ SPACE = Space(1, 8)
 @pytest.fixture
 def url(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     """Where a handful of places is many, and the index is looked after all the time."""
+    laid_out(np.eye(2_000, 64, dtype=np.float32), 2_000)  # as after other tests: faiss has its pool of threads by now
     for module in (memory_indexing, memory_index):
         monkeypatch.setattr(module, "FEW_ROWS", 8)
     monkeypatch.setattr(memory_indexing, "_LOOK_EVERY", 1)

@@ -43,11 +43,16 @@ class Index(NamedTuple):
         held = [faiss.rev_swig_ptr(lists.get_ids(n), lists.list_size(n)) for n in range(lists.nlist)]
         return np.concatenate([np.array(each, dtype=np.int64) for each in held])
 
+    def add(self, numbers: NDArray[np.int64], places: NDArray[np.float32]) -> None:
+        with _threads(os.cpu_count() or 1):
+            self.faiss.add_with_ids(places, numbers)
+
     def remove(self, numbers: NDArray[np.int64]) -> None:
         import faiss
 
         if len(numbers):
-            self.faiss.remove_ids(faiss.IDSelectorBatch(numbers))
+            with _threads(os.cpu_count() or 1):
+                self.faiss.remove_ids(faiss.IDSelectorBatch(numbers))
 
     def search(self, question: NDArray[np.float32], count: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         """Numbers of places, most alike first, and about how alike. Several threads for one question only wait."""

@@ -103,7 +103,7 @@ class Indexing:
         index.remove(np.setdiff1d(index.numbers(), live, assume_unique=True))
         last: dict[int, str] = {}
         for numbers, places in above(connection, space, index.about.watermark):
-            index.faiss.add_with_ids(places, numbers)
+            index.add(numbers, places)
             last |= {int(number): digest(place.tobytes()) for number, place in zip(numbers, places, strict=True)}
             last = dict(list(last.items())[-_WITNESSES:])
         return index._replace(about=About(int(live[-1]), index.about.trained_on, last))
