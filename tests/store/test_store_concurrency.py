@@ -33,10 +33,11 @@ def _learn(url: str, process: int, answers: "multiprocessing.SimpleQueue[int]") 
 
 def test_128_concurrent_learners_lose_no_update(store_url: str) -> None:
     open_store(store_url).close()
-    fork = multiprocessing.get_context("fork")
-    answers: multiprocessing.SimpleQueue[int] = fork.SimpleQueue()
-    processes = [  # none may outlive the tests
-        fork.Process(target=_learn, args=(store_url, number, answers), daemon=True) for number in range(PROCESSES)
+    # Copies of a process without threads: one of this process may wait for a lock that nobody is left to release.
+    copies = multiprocessing.get_context("forkserver")
+    answers: multiprocessing.SimpleQueue[int] = copies.SimpleQueue()
+    processes = [
+        copies.Process(target=_learn, args=(store_url, number, answers), daemon=True) for number in range(PROCESSES)
     ]
     for process in processes:
         process.start()
