@@ -1,6 +1,5 @@
 """Killed with -9 after any step or at either end of any write, and started again, learning ends where it would have."""
 
-import multiprocessing
 import os
 import shutil
 import signal
@@ -12,6 +11,7 @@ from typing import Any
 
 import pytest
 from sqlalchemy import Connection, event
+from tests.forked import forked
 from tests.improvement.learning_site import START, live, made, proven, ticked
 
 from whet.bootstrap.candidates import registry
@@ -44,12 +44,11 @@ def standing(site: Site) -> dict[str, Any]:
 def killed_everywhere(site: Site, now: datetime, tick: Tick) -> int:
     """Killed at the first place, started again and killed at the second, and so on; how often it died."""
     for deaths in range(100):
-        process = multiprocessing.get_context("fork").Process(target=tick, args=(site, now, 1 + deaths))
-        process.start()
-        process.join(120)
-        if process.exitcode == 0:
+        child = forked(lambda die_at=1 + deaths: tick(site, now, die_at))  # type: ignore[misc]
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        if status == 0:
             return deaths
-        assert process.exitcode == -signal.SIGKILL
+        assert status == -signal.SIGKILL
     raise AssertionError("it never came to an end")
 
 
