@@ -15,6 +15,7 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -93,7 +94,8 @@ def measure(sizes: Sizes) -> tuple[list[Row], dict[str, float]]:
         "null canary rolled back": partial(back.without_fault, few, SEED + 12),
         **{name: partial(back.rolled_back, each, few, SEED + 13) for name, each in back.PLANTED.items()},
     }
-    with ProcessPoolExecutor() as pool:
+    # Not forked from here: in a process with threads a copy can inherit a lock that nobody lets go of, and never ends.
+    with ProcessPoolExecutor(mp_context=get_context("forkserver")) as pool:
         running = {name: pool.submit(each) for name, each in asked.items()}
         found = {name: each.result() for name, each in running.items()}
     parts = _parts(found, "best_of_20_deployed")

@@ -12,7 +12,7 @@ LIMIT_SECONDS = 120
 
 
 def forked(work: Callable[[], object]) -> int:
-    """The id of a child that does `work` and exits with 0, or with 1 if it failed."""
+    """The id of a child that does `work` and exits with 0, or with 1 if it failed or took too long."""
     child = os.fork()
     if child == 0:
         # What earlier tests left to the collector (a Kafka client, say) belongs to threads that were not copied:

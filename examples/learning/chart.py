@@ -2,9 +2,12 @@
 
 from collections.abc import Sequence
 from html import escape
+from itertools import accumulate
+from textwrap import wrap
 from typing import NamedTuple
 
 _WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _LINE = 960, 300, 56, 16, 24, 18
+_LETTERS = 120  # that fit into a line below the picture, whatever the system's font
 _COLOURS = {
     "production": "#15803d",
     "canary": "#2563eb",
@@ -26,12 +29,16 @@ class Event(NamedTuple):
 
 
 def chart(days: Sequence[Day], events: Sequence[Event]) -> str:
-    """A picture that stands alone; events are numbered in it and told below."""
+    """A picture that stands alone; events are numbered in it and told below, each in as many lines as it takes."""
     shown = [event for event in events if event.kind in _COLOURS]
+    told = [wrap(f"day {event.day}: {event.told}", _LETTERS) for event in shown]
+    before = list(accumulate(map(len, told), initial=0))
     low, high = min(day.reward for day in days), max(day.reward for day in days)
     room = (high - low) * 0.1 or 1.0
     scale = _Scale(len(days), low - room, high + room)
-    height = _HEIGHT + _LINE * (len(shown) + 1)
+    height = _HEIGHT + _LINE * (before[-1] + 1)
+    marks = "".join(_mark(place, event, scale) for place, event in enumerate(shown, start=1))
+    legend = "".join(_entry(place, *each) for place, each in enumerate(zip(shown, told, before, strict=False), start=1))
     line = " ".join(f"{scale.x(day.number):.1f},{scale.y(day.reward):.1f}" for day in days)
     return (
         f"<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 {_WIDTH} {height}' role='img' "
@@ -39,7 +46,7 @@ def chart(days: Sequence[Day], events: Sequence[Event]) -> str:
         "<style>text{font:12px system-ui,sans-serif;fill:#374151}.faint{fill:#6b7280}</style>"
         f"<rect width='100%' height='100%' fill='#fff'/>{_axes(scale, low, high)}"
         f"<polyline points='{line}' fill='none' stroke='#111827' stroke-width='2'/>"
-        f"{''.join(_mark(place, event, scale) for place, event in enumerate(shown, start=1))}</svg>\n"
+        f"{marks}{legend}</svg>\n"
     )
 
 
@@ -69,12 +76,24 @@ def _axes(scale: _Scale, low: float, high: float) -> str:
 
 
 def _mark(place: int, event: Event, scale: _Scale) -> str:
-    colour, x, y = _COLOURS[event.kind], scale.x(event.day + 0.5), _HEIGHT + _LINE * place - 4
+    colour, x, y = _COLOURS[event.kind], scale.x(event.day + 0.5), _TOP + _LINE * (place % 4)
     return (
         f"<line x1='{x:.1f}' x2='{x:.1f}' y1='{_TOP}' y2='{_HEIGHT - 40}' stroke='{colour}' stroke-dasharray='3 3'/>"
-        f"<circle cx='{x:.1f}' cy='{_TOP + 12 * (place % 4)}' r='8' fill='{colour}'/>"
-        f"<text x='{x:.1f}' y='{_TOP + 12 * (place % 4) + 4}' text-anchor='middle' style='fill:#fff'>{place}</text>"
-        f"<circle cx='{_LEFT - 30}' cy='{y - 4}' r='8' fill='{colour}'/>"
-        f"<text x='{_LEFT - 30}' y='{y}' text-anchor='middle' style='fill:#fff'>{place}</text>"
-        f"<text x='{_LEFT - 14}' y='{y}'>day {event.day}: {escape(event.told[:125])}</text>"
+        f"{_number(place, colour, x, y)}"
+    )
+
+
+def _entry(place: int, event: Event, lines: Sequence[str], before: int) -> str:
+    """So many lines stand above it."""
+    y = _HEIGHT + _LINE * (before + 1) - 4
+    told = "".join(
+        f"<text x='{_LEFT - 14}' y='{y + _LINE * number}'>{escape(line)}</text>" for number, line in enumerate(lines)
+    )
+    return _number(place, _COLOURS[event.kind], _LEFT - 30, y - 4) + told
+
+
+def _number(place: int, colour: str, x: float, y: float) -> str:
+    return (
+        f"<circle cx='{x:.1f}' cy='{y}' r='8' fill='{colour}'/>"
+        f"<text x='{x:.1f}' y='{y + 4}' text-anchor='middle' style='fill:#fff'>{place}</text>"
     )

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import shutil
+import signal
 import subprocess
 import sys
 from datetime import UTC, datetime, timedelta
@@ -10,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.cli.command_line import project_in, whet
+from tests.cli.command_line import environment, project_in, whet
 from tests.improvement.learning_site import live, made
 
 from whet.bootstrap.learning import FOLDER
@@ -206,7 +207,8 @@ def test_a_service_tells_of_trouble_and_goes_on(trained: Path, capsys: pytest.Ca
     site = open_site(trained)
     with exclusive(site.state_dir / f"{FOLDER}.lock"):
         look(site, at_once=False, form="text")
-    assert "Another whet is at work in this project" in capsys.readouterr().err
+    told = capsys.readouterr().err
+    assert told.startswith("whet: Another whet is at work in this project")
     look(site, at_once=False, form="text")
     assert "candidate 1 of test-executor: not known yet" in capsys.readouterr().out
 
@@ -229,6 +231,22 @@ def test_a_service_that_nobody_hears_ends(trained: Path) -> None:
         ended = subprocess.run(command, stdout=nobody, stderr=subprocess.PIPE, text=True, timeout=120, check=False)
     assert ended.returncode == 1
     assert "standard output" in ended.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_service_ends_when_it_is_told_to(trained: Path, number: signal.Signals) -> None:
+    """While it waits for its next look, an hour from now."""
+    command = [str(Path(sys.executable).with_name("whet")), "learn", "--watch", "-C", str(trained)]
+    with subprocess.Popen(command, env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+        try:
+            assert run.stdout is not None
+            assert "candidate 1 of test-executor: not known yet" in run.stdout.readline()
+            run.send_signal(number)
+            _, complained = run.communicate(timeout=60)
+        finally:
+            run.kill()
+    assert (run.returncode, complained) == (0, "")
+    assert candidate(trained)["stage"] == "trained"
 
 
 def test_a_service_may_be_started_before_the_first_visit(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -261,3 +279,19 @@ def test_status_tells_what_learning_has_and_waits_for_and_changes_nothing(projec
     assert told == json.loads(whet("learn", "--status", "--format", "json", "-C", project).stdout)
     shown = whet("learn", "--status", "-C", project).stdout
     assert f"Experiences judged: {told['intake']['good']:,} good" in shown
+
+
+def test_the_status_of_an_empty_store_has_no_title_above_nothing(project: Path) -> None:
+    (project / ".whet" / "whet.db").write_bytes(b"")
+    shown = whet("learn", "--status", "-C", project)
+    assert shown.returncode == 0
+    lines = [line for line in shown.stdout.splitlines() if line]
+    assert lines == [
+        "Experiences judged: none yet",
+        "Waiting to be trained with",
+        "  nothing; whet learn takes in what is new",
+        "At the pace of the last visits",
+        "  unknown before the first whet run",
+        "Has learning settled?",
+        "  unknown before the first whet run",
+    ]

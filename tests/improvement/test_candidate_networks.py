@@ -68,7 +68,8 @@ def test_killed_in_the_middle_and_asked_again_it_comes_to_the_same_files(
 ) -> None:
     out, work = tmp_path / "c", tmp_path / ".c.training"
     command = [sys.executable, "-c", _DYING, str(parent[0]), str(out)]
-    assert subprocess.run(command, cwd=Path(__file__).parents[2], check=False).returncode == -signal.SIGKILL
+    died = subprocess.run(command, cwd=Path(__file__).parents[2], timeout=300, check=False)
+    assert died.returncode == -signal.SIGKILL
     assert (work / "checkpoint" / "304").exists()
     assert not out.exists()
 

@@ -19,6 +19,7 @@ from whet.core.ports import Policy
 from whet.core.records import Reward
 from whet.improvement.drift_record import Drift
 from whet.improvement.pipeline import Examination, Phase, Told
+from whet.improvement.rollout.people import rollback
 from whet.queues.unreachable import Unreachable
 
 NOW = START + timedelta(hours=1)
@@ -64,6 +65,18 @@ def test_a_candidate_goes_back_when_its_proof_was_of_another_world(
         assert found is not None
         assert found.stage is ends_at
         assert ("It is known by now." in found.why) == (ends_at is Stage.ROLLED_BACK)
+
+
+def test_the_aliases_in_the_registry_follow_the_candidate(site: Site) -> None:
+    candidate, found = in_production(site), list[dict[str, str]]()
+    with closing(registry(site)) as kept, site.store() as store:
+        found.append(dict(kept.named(candidate.agent)))
+        ticked(site, NOW)
+        found.append(dict(kept.named(candidate.agent)))
+        rollback(store, candidate.number, "ada", "only a test", NOW)
+        ticked(site, NOW)
+        found.append(dict(kept.named(candidate.agent)))
+    assert found == [{"canary": candidate.artefact}, {"production": candidate.artefact}, {}]
 
 
 def test_a_candidate_whose_files_were_changed_is_not_even_asked(site: Site) -> None:

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 _PIECE_BYTES = 1 << 16
+_PATIENCE_SECONDS = 60
 
 
 class CuttingProxy:
@@ -20,17 +21,17 @@ class CuttingProxy:
         self._target, self._share = target, share
         self._random = random.Random(seed)
         self._ready, self._stop = threading.Event(), asyncio.Event()
-        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()))
+        self._thread = threading.Thread(target=lambda: asyncio.run(self._serve()), daemon=True)
 
     @contextmanager
     def running(self) -> Iterator["CuttingProxy"]:
         self._thread.start()
-        self._ready.wait()
+        assert self._ready.wait(_PATIENCE_SECONDS)
         try:
             yield self
         finally:
             self._loop.call_soon_threadsafe(self._stop.set)
-            self._thread.join()
+            self._thread.join(_PATIENCE_SECONDS)
 
     def aim(self, target: int) -> None:
         """For a server that must know our port before it starts."""

@@ -52,7 +52,7 @@ class Server:
     def kill(self) -> None:
         if self._process is not None:
             self._process.kill()  # at once: the data is thrown away
-            self._process.wait()
+            self._process.wait(_START_SECONDS)
 
     def stop(self) -> None:
         self.kill()

@@ -46,7 +46,7 @@ def test_kafka_keeps_the_contract(
     check: Check, kafka_broker: KafkaBroker, under_way: dict[Check, Future[None]]
 ) -> None:
     if check in under_way:
-        under_way[check].result()
+        under_way[check].result(timeout=300)
     else:
-        wait(under_way.values())
+        wait(under_way.values(), timeout=300)
         check(_of_kafka(kafka_broker, check.__name__))

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from select import select
 
 import pytest
 
@@ -43,13 +44,14 @@ def mlflow_server(tmp_path_factory: pytest.TempPathFactory, empty_database: Path
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=log)
     assert process.stdout is not None
-    port = process.stdout.readline().decode().strip()
+    begun, _, _ = select([process.stdout], [], [], 120)
+    port = process.stdout.readline().decode().strip() if begun else None
     try:
         assert port, (folder / "log").read_text()
         yield f"http://127.0.0.1:{port}", folder / "files"
     finally:
         process.send_signal(signal.SIGKILL)
-        process.wait()
+        process.wait(60)
         process.stdout.close()
 
 

@@ -28,7 +28,7 @@ def _filled(line: str, below: Path, state: Path, times: int) -> str:
         str(state),
         str(times),
     ]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     return done.stdout

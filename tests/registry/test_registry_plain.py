@@ -9,7 +9,7 @@ from whet.checks import registry as contract
 from whet.checks import registry_harm as harm
 from whet.checks.registry import Check, Subject
 from whet.checks.registry_samples import facts, policy
-from whet.core.errors import RefusedInput
+from whet.core.errors import RefusedInput, WhetError
 from whet.registry.plain import PlainRegistry
 
 KEY, OTHER_KEY = b"k" * 32, b"o" * 32
@@ -51,6 +51,23 @@ def test_whatever_is_listed_can_be_opened_at_any_moment(root: Path, tmp_path: Pa
 def test_what_lies_about_is_not_listed(root: Path) -> None:
     (root / "artefacts" / "notes").mkdir(parents=True)
     assert PlainRegistry(root, KEY).digests() == []
+
+
+@pytest.mark.parametrize("place", ["", "artefacts"])
+def test_something_else_in_its_place_is_no_word_about_what_was_kept(root: Path, tmp_path: Path, place: str) -> None:
+    """Whoever is refused is lost; whoever cannot be reached waits."""
+    with PlainRegistry(root, KEY) as registry:
+        digest = registry.keep(policy(tmp_path, "one"), facts())
+        (root / place).rename(tmp_path / "aside")
+        (root / place).write_text("no folder")
+        with pytest.raises(WhetError, match="is no folder") as told:
+            registry.open(digest)
+        assert not isinstance(told.value, RefusedInput)
+        (root / place).unlink()
+        with pytest.raises(RefusedInput, match="There is no artefact"):
+            registry.open(digest)
+        (tmp_path / "aside").rename(root / place)
+        assert registry.open(digest).digest == digest
 
 
 def test_aliases_that_cannot_be_read_are_named(root: Path) -> None:

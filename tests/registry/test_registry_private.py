@@ -20,11 +20,12 @@ def _killed_with_a_folder(parent: Path) -> None:
         signal.pause()
 
     child = forked(hold)
-    os.read(reading, 4)
+    os.close(writing)  # so that reading ends with the child, whatever becomes of it
+    told = os.read(reading, 4)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     os.close(reading)
-    os.close(writing)
+    assert told == b"made"
 
 
 def test_only_its_user_may_enter(tmp_path: Path) -> None:

@@ -144,7 +144,7 @@ class Trainer:
 
     def train(self, batch: Batch, parent: Candidate | None) -> NewCandidate:
         folder = self.site.state_dir / FOLDER / f"batch-{batch.number}"
-        order, lessons = self._order(batch), self.lessons(batch, parent)
+        order, lessons = self.order(batch), self.lessons(batch, parent)
         files = None if lessons.parent is None else self.kept.open(lessons.parent.artefact).folder
         told = train(order, lessons.batch, lessons.before, files, folder / "policy")
         parent = lessons.parent
@@ -182,7 +182,7 @@ class Trainer:
         knows = parent if parent is not None and parent.made_at > moved.at else None
         return Lessons(since, [each for each in before if each.at > moved.at], knows)
 
-    def _order(self, batch: Batch) -> CandidateOrder:
+    def order(self, batch: Batch) -> CandidateOrder:
         settings = self.site.settings
         return CandidateOrder(
             agent=batch.agent,

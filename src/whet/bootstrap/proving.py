@@ -75,16 +75,16 @@ def _judged(site: Site, store: Store, candidate: Candidate, rivals: Rivals, now:
     since = _judged_since(store, candidate, others)
     lived = store.experiences.recent(agent, settings.learn.stream_capacity)
     judging = _of_production(settings, store, lived, _decided_today(rivals.number, others), since)
-    rules = _rules(settings, lived)
+    judged_by = rules(settings, lived)
     found = judge(
         rivals.candidate,
         rivals.production,
         agent,
         judging,
         store.learning.trained_before(agent, candidate.lineage.batch, _OLD),
-        rules,
+        judged_by,
         tried=holdout.tried(others, since),
-        kept_on_worlds=_kept_on_worlds(site, agent, rivals, rules.gate),
+        kept_on_worlds=_kept_on_worlds(site, agent, rivals, judged_by.gate),
     )
     window = holdout.window(judging, since, now).model_dump(mode="json")
     passed = {"passed": True, "rejected": False, "inconclusive": None}[found.verdict.outcome]
@@ -139,7 +139,7 @@ def _of_production(
     return holdout.fresh(usable, _SALT, since, learn.holdout)
 
 
-def _rules(settings: Settings, lived: Sequence[Experience]) -> Rules:
+def rules(settings: Settings, lived: Sequence[Experience]) -> Rules:
     how, asked = valuing(settings), settings.production
     return Rules(
         gate=Gate(settings.confidence.review_below, settings.confidence.review_hiding_below),

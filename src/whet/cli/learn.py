@@ -82,7 +82,7 @@ def _tick(site: Site, at_once: bool, form: str) -> None:
     from whet.tools.lock import exclusive
 
     now = datetime.now(UTC)
-    with exclusive(site.state_dir / f"{FOLDER}.lock"), site.store() as store:
+    with site.store() as store, exclusive(site.state_dir / f"{FOLDER}.lock"):
         with pipeline(site, store, Rule(1, 0.0) if at_once else None) as learning:
             told: list[Told] = []
             try:

@@ -32,8 +32,8 @@ def tell_status(site: Site, form: str) -> None:
     waiting = [(each["agent"], each["told"]) for each in told["waiting"]]
     _table("Waiting to be trained with", ("agent", "what for"), waiting, "nothing; whet learn takes in what is new")
     say("\nAt the pace of the last visits")
-    for each in told["pace"]:
-        say(f"  {each['agent']}: {each['told']}")
+    for line in [f"{each['agent']}: {each['told']}" for each in told["pace"]] or ["unknown before the first whet run"]:
+        say(f"  {line}")
     rows = [(c["agent"], c["converged"], c["advice"]) for c in told["convergence"]]
     _table("Has learning settled?", ("agent", "settled", "advice"), rows, "unknown before the first whet run")
     for each in told["drift"]:

@@ -94,8 +94,15 @@ class PlainRegistry:
     def _source(self, digest: str) -> FolderSource:
         folder = self._artefacts / require_digest(digest)
         if not os.path.lexists(folder):
+            self._require_folders()
             raise not_kept(digest, str(self._root))
         return FolderSource(folder)
+
+    def _require_folders(self) -> None:
+        """Something else in the registry's place says nothing about what was kept there."""
+        for place in (self._root, self._artefacts):
+            if os.path.lexists(place) and not place.is_dir():
+                raise WhetError(f"{place} is no folder, so nothing that was kept can be opened.", "Put it back.")
 
     def _put(self, made: Path, digest: str) -> None:
         """In one step. What has that name already is the same, or it is broken and makes way."""

@@ -29,10 +29,10 @@ _RENAMED: Final = {
     "replayBufferSize": "experience_replay.buffer_size",
     "hierarchicalLearning.aggregationInterval": "hierarchical_learning.aggregation_interval_seconds",
     "convergence.checkInterval": "convergence.check_interval_seconds",
-    "production.snapshotInterval": "production.snapshot_interval_seconds",
     "teamLearning.syncInterval": "team_learning.sync_interval_seconds",
 }
-
+# Known and left out: every candidate is kept whole, so that what one can go back to needs no copying by the clock.
+_NEEDLESS: Final = ("production.snapshotInterval",)
 
 _TABLES: Final = (
     "q_learning",
@@ -64,7 +64,8 @@ def import_s2(data: dict[str, Any]) -> dict[str, Any]:
     """The tables of [tool.whet] for camelCase settings; every key must have a place, every value must be allowed."""
     tables: dict[str, Any] = {}
     for old, value in _leaves(data):
-        _put(tables, old, value)
+        if old not in _NEEDLESS:
+            _put(tables, old, value)
     try:
         Settings.model_validate(tables)
     except ValidationError as error:

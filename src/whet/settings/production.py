@@ -59,7 +59,6 @@ class Production(Section):
     rollback_performance: float = Field(
         0.95, gt=0, le=1, description="Share of the baseline's mean reward below which it is brought back."
     )
-    snapshot_interval_seconds: int = not_yet(3600, "How often the tables are copied.", ge=1)
 
     @model_validator(mode="after")
     def _steps_can_be_taken(self) -> Self:

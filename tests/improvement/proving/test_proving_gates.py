@@ -21,14 +21,25 @@ from whet.core.memories import Recalled
 from whet.core.ports import Choice
 from whet.core.records import Action, Experience, State
 from whet.fleet.gate import Gate
-from whet.improvement.proving.accuracy import accuracy, examine_on_worlds
+from whet.improvement.proving.accuracy import Accuracy, accuracy, examine_on_worlds
 from whet.improvement.proving.chances import Answer
 from whet.improvement.proving.examining import as_logged, examine
-from whet.improvement.proving.gates import GateResult, Judged, Rules, evidence_gate, judge, verdict
+from whet.improvement.proving.gates import (
+    GateResult,
+    Judged,
+    Rules,
+    accuracy_gate,
+    evidence_gate,
+    judge,
+    regression_gate,
+    safety_gate,
+    verdict,
+)
 from whet.improvement.proving.masking import within_mask
 from whet.improvement.proving.off_policy import Evidence, Range
-from whet.improvement.proving.safety import safety
+from whet.improvement.proving.safety import Safety, safety
 from whet.rewards import profile
+from whet.settings.production import Production
 
 EVEN = Told(evenly)  # who decided in the log
 RULES = Rules(GATE, Range(-60.0, 60.0))
@@ -64,6 +75,19 @@ def test_a_bad_candidate_is_rejected_by_name(log: list[Experience]) -> None:
     assert named(judged, "evidence").passed is not True
     assert judged.verdict.outcome == "rejected"
     assert "accuracy gate said no" in judged.verdict.why
+
+
+def test_each_share_is_enough_from_its_limit_on_and_not_below() -> None:
+    assert [accuracy_gate(Accuracy(share, 1000, 1000)).passed for share in (0.849, 0.85)] == [False, True]
+    assert [regression_gate(share, True).passed for share in (0.899, 0.9)] == [False, True]
+    assert [safety_gate(Safety(1000, faults, 0, "a fault")).passed for faults in (51, 50)] == [False, True]
+
+
+def test_the_limits_are_those_that_settings_have() -> None:
+    asked = Production()
+    wanted = (asked.min_accuracy, asked.min_regression, asked.min_safety, asked.confidence_level, asked.min_effective)
+    assert (RULES.accuracy, RULES.regression, RULES.safety, RULES.level, RULES.effective) == wanted
+    assert wanted == (0.85, 0.90, 0.95, 0.95, 200)
 
 
 @pytest.mark.parametrize(

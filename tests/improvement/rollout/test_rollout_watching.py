@@ -91,6 +91,16 @@ def test_not_worse_is_enough_for_the_next_share_and_not_for_production() -> None
     assert (half.verdict, half.sentence.partition("; ")[2]) == (Verdict.WAIT, "no next step yet: it may be no better")
 
 
+def test_a_t_test_that_is_convinced_decides_nothing() -> None:
+    """It would be, here, if this were the only look ever taken."""
+    for own in (_swing(51.5, 300), _swing(48.5, 300)):
+        look = _look(own, _swing(50, 2700), share=0.5)
+        assert look.seen is not None
+        assert look.seen.t_test_p is not None
+        assert look.seen.t_test_p < 0.02
+        assert look.verdict is Verdict.WAIT
+
+
 def test_better_goes_to_production_from_the_last_share_alone() -> None:
     own, others = _swing(60, 300), _swing(50, 300)
     assert _look(own, others, share=0.5).verdict is Verdict.PROMOTE

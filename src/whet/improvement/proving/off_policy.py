@@ -24,6 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from whet.core.errors import RefusedInput
+from whet.core.text import number_of
 from whet.improvement.intervals import Matrix
 from whet.improvement.proving.betting import Stake, lower_bound
 from whet.improvement.proving.guessing import Whole, guesses
@@ -86,7 +87,8 @@ def evidence(
     estimate = float(readings[-1].gains.values.mean())
     found = Evidence(rows, runs, effective, estimate, None, None, 1.0 - alpha, tried, unseen, "")
     if effective < fewest:
-        return found._replace(why=f"the log is worth {math.floor(effective)} runs, and {fewest:.0f} are needed")
+        worth = number_of(math.floor(effective), "run")
+        return found._replace(why=f"the log is worth {worth}, and {fewest:.0f} are needed")
     lower = lower_bound([each.gains for each in readings], alpha)
     upper = -lower_bound([readings[-1].losses], alpha) if unseen == 0.0 else None
     return found._replace(lower=lower, upper=upper)
