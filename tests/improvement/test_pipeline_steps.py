@@ -68,14 +68,14 @@ def test_a_candidate_goes_back_when_its_proof_was_of_another_world(
 
 
 def test_the_aliases_in_the_registry_follow_the_candidate(site: Site) -> None:
-    candidate, found = in_production(site), list[dict[str, str]]()
+    candidate = in_production(site)
     with closing(registry(site)) as kept, site.store() as store:
-        found.append(dict(kept.named(candidate.agent)))
+        found = [kept.named(candidate.agent)]
         ticked(site, NOW)
-        found.append(dict(kept.named(candidate.agent)))
+        found.append(kept.named(candidate.agent))
         rollback(store, candidate.number, "ada", "only a test", NOW)
         ticked(site, NOW)
-        found.append(dict(kept.named(candidate.agent)))
+        found.append(kept.named(candidate.agent))
     assert found == [{"canary": candidate.artefact}, {"production": candidate.artefact}, {}]
 
 
