@@ -4,7 +4,6 @@ import os
 import shutil
 import signal
 from collections.abc import Callable
-from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
@@ -13,10 +12,9 @@ from typing import Any
 import pytest
 from sqlalchemy import Connection, event
 from tests.forked import forked
-from tests.improvement.learning_site import START, live, made, proven, ticked
+from tests.improvement.learning_site import START, at_work, live, made, ticked
 
 from whet.bootstrap.candidates import registry
-from whet.bootstrap.learning import pipeline
 from whet.bootstrap.site import Site, open_site
 from whet.core.candidates import Stage
 
@@ -70,11 +68,11 @@ def ticked_writing(site: Site, now: datetime, die_at: int) -> None:
         if left == 0:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    with site.store() as store, pipeline(site, store) as learning:
+    with site.store() as store, at_work(site, store) as learning:
         store.queue._lease_seconds = 1e-3  # started again when what the dead one had taken comes again
         for name in ("begin", "commit"):
             event.listen(store._database.engine, name, passed)
-        list(replace(learning, examine=proven).tick(now))
+        list(learning.tick(now))
 
 
 @pytest.mark.parametrize("tick", [ticked, ticked_writing])

@@ -68,14 +68,14 @@ def test_a_candidate_goes_back_when_its_proof_was_of_another_world(
 
 
 def test_the_aliases_in_the_registry_follow_the_candidate(site: Site) -> None:
-    candidate, found = in_production(site), list[dict[str, str]]()
+    candidate = in_production(site)
     with closing(registry(site)) as kept, site.store() as store:
-        found.append(dict(kept.named(candidate.agent)))
+        found = [kept.named(candidate.agent)]
         ticked(site, NOW)
-        found.append(dict(kept.named(candidate.agent)))
+        found.append(kept.named(candidate.agent))
         rollback(store, candidate.number, "ada", "only a test", NOW)
         ticked(site, NOW)
-        found.append(dict(kept.named(candidate.agent)))
+        found.append(kept.named(candidate.agent))
     assert found == [{"canary": candidate.artefact}, {"production": candidate.artefact}, {}]
 
 
@@ -137,10 +137,10 @@ def test_a_defect_in_a_gate_does_not_keep_a_worse_candidate_in_use(site: Site) -
     with site.store() as store:
         live(site, store, runs=30, first=0)
         ticked(site, START + timedelta(minutes=30))
-        live(site, store, runs=90, first=40, effect=_much_worse)
+        live(site, store, runs=150, first=40, effect=_much_worse)  # about 60 of its own, where 30 have to be
         told = list[Told]()
         with pipeline(site, store) as learning, pytest.raises(KeyError, match="api-contract-validator"):
-            told.extend(replace(learning, examine=examine).tick(START + timedelta(minutes=130)))
+            told.extend(replace(learning, examine=examine).tick(START + timedelta(minutes=190)))
         newer, canary = store.candidates.all()
     assert (newer.stage, canary.stage) == (Stage.TRAINED, Stage.ROLLED_BACK)
     assert "could not be examined: internal error: KeyError: 'api-contract-validator'" in str(told)

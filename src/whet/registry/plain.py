@@ -145,7 +145,10 @@ def require_agent_of(agent: str, digest: str, owner: str) -> None:
 
 
 def not_kept(digest: str, where: str) -> RefusedInput:
-    return RefusedInput(f"There is no artefact {digest[:12]} in {where}.", "Keep it first, or name another one.")
+    return RefusedInput(
+        f"There is no artefact {digest[:12]} in {where}.",
+        "If it was kept elsewhere, say so: [tool.whet.learn] registry. If not, let whet learn train another policy.",
+    )
 
 
 def _replace(path: Path, pointing: Mapping[Alias, str]) -> None:

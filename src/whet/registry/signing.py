@@ -52,5 +52,5 @@ def require_signature(manifest: bytes, signature: bytes, key: bytes) -> None:
 def refused(digest: str, problem: object) -> RefusedInput:
     return RefusedInput(
         f"The artefact {digest[:12]} was not opened: {problem}.",
-        "Nothing of it was used. Keep the policy again, or go back to an earlier one.",
+        "Nothing of it was used. Put its files back from a copy, or let whet learn train another policy.",
     )

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta
 
 from whet.core.candidates import Candidate, Stage
+from whet.core.text import number_of
 from whet.improvement.rollout.measured import Measured
 from whet.improvement.rollout.plan import Plan
 
@@ -17,12 +18,12 @@ def standing(candidate: Candidate, seen: Measured | None, plan: Plan, now: datet
 
 
 def _evidence(seen: Measured, plan: Plan) -> str:
-    decisions = f"{seen.decisions:,} decision{'' if seen.decisions == 1 else 's'}"
+    decisions = number_of(seen.decisions, "decision")
     if seen.reward is None or seen.baseline_reward is None:
         return f"{decisions}, reward unknown"
     gain = f"{decisions}, {seen.reward - seen.baseline_reward:+.1f} reward"
     if seen.lower is None or seen.upper is None:
-        return f"{gain} ({seen.units:,} runs against {seen.baseline_units:,}: no interval yet)"
+        return f"{gain} ({number_of(seen.units, 'run')} against {seen.baseline_units:,}: no interval yet)"
     return f"{gain} (always-valid {percent(plan.confidence)}: {seen.lower:+.1f} … {seen.upper:+.1f})"
 
 
