@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from whet.pytest_plugin.advice import Advice, Learned
@@ -22,7 +22,7 @@ class Story:
     learned: Learned | None = None
     own: Sequence[str] = ()  # the tests in the suite's own order
     ours: Sequence[str] = ()  # and in the order we gave or, observing, would have given
-    workers: int = 1
+    elsewhere: Callable[..., float | None] = failure_in_order  # when a failure comes in an order that did not run
     complete: bool = False
     troubles: list[str] = field(default_factory=list)
 
@@ -77,7 +77,7 @@ def _otherwise(story: Story) -> str:
     where = "with --whet" if story.observing else "in the suite's own order"
     order = story.ours if story.observing else story.own
     what = "it" if story.complete else "this failure"  # others may wait among the tests that did not run
-    seconds = failure_in_order(order, _seconds(story), story.timeline.failures(), story.workers)
+    seconds = story.elsewhere(order, _seconds(story), story.timeline.failures())
     if seconds is None:
         return f"when {what} would have come {where} is unknown"
     return f"{where} {what} would have come after about {_time(seconds + _lost_on_the_way(story))}"
@@ -85,18 +85,15 @@ def _otherwise(story: Story) -> str:
 
 def _lost_on_the_way(story: Story) -> float:
     """What showing the failure took, and reaching the workers: as much there as here."""
-    first = story.timeline.first_failure
-    order = story.own if story.observing else story.ours
-    here = failure_in_order(order, _seconds(story), story.timeline.failures(), story.workers)
-    if first is None or here is None:
-        return 0.0
-    return max(0.0, first.seconds - here)
+    first, seconds = story.timeline.first_failure, _seconds(story)
+    inside = sum(seconds.get(test, 0.0) for test in story.timeline.up_to_first_failure())
+    return max(0.0, first.seconds - inside) if first is not None else 0.0
 
 
 def _seconds(story: Story) -> Mapping[str, float]:
     known = {p.test: p.expected_seconds for p in story.advice.ranking} if story.advice is not None else {}
     expected = {test: seconds for test, seconds in known.items() if seconds is not None}
-    between = story.timeline.between_seconds() if story.workers == 1 else 0.0
+    between = story.timeline.between_seconds()
     measured = {test: result.seconds for test, result in story.timeline.ended().items()}
     return {test: seconds + between for test, seconds in {**expected, **measured}.items()}
 
