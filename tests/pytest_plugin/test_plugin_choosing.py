@@ -72,6 +72,41 @@ def test_workers_start_nothing_when_the_time_is_up(tmp_path: Path) -> None:
     assert "the budget was used up before 7 of these could start" in said(done)
 
 
+@pytest.mark.parametrize(
+    ("ending", "options", "told"),
+    [
+        ("time.sleep(0.4)", (), "the budget was used up before 4 of these could start, so the risk is higher"),
+        ("assert 0", ("-x",), "the run was stopped before 4 of these could start."),
+        ("raise KeyboardInterrupt", (), "the run was stopped before 4 of these could start, so the risk is higher"),
+    ],
+)
+def test_what_was_chosen_and_never_started_is_left_out(
+    tmp_path: Path, ending: str, options: tuple[str, ...], told: str
+) -> None:
+    """Here everything is chosen; what is not in the sheet would count as if it had not been in the suite."""
+    tests = f"def test_0(): pass\ndef test_1(): {ending}\n" + "".join(f"def test_{n}(): pass\n" for n in range(2, 6))
+    root = project(tmp_path, {"test_one.py": f"import time\n{tests}"})
+    done = run(root, "--whet-budget", "0.3", *options)
+    assert told in said(done)
+    [sheet] = sheets(root)
+    outcomes = dict(zip(sheet.tests, sheet.outcomes, strict=True))
+    assert [outcomes[f"test_one.py::test_{n}"] for n in (0, 2, 3, 4, 5)] == ["p", *LEFT_OUT * 4]
+    assert not sheet.complete
+    with open_ordering(root) as ordering:
+        assert ordering.orderer.selections == 1, "counts towards the next run of everything"
+
+
+def test_without_a_selection_nothing_is_left_out(tmp_path: Path) -> None:
+    """Neither by -x nor in the shadow, where everything would have run."""
+    root = known(tmp_path, 4, 10.0)
+    rest = "".join(f"def test_{n}(): pass\n" for n in range(9))
+    (root / "test_one.py").write_text(f"def test_bad(): assert 0\n{rest}")
+    for options in (("-x",), ("-x", "--whet-shadow", "--whet-budget", "25s")):
+        run(root, *options)
+        newest = sheets(root)[-1]
+        assert (newest.tests, newest.outcomes, newest.complete) == ([NAMES[-1]], "f", False), options
+
+
 @pytest.mark.parametrize("rest", ["junit", "selection"])
 def test_a_change_is_judged_from_the_last_run_of_everything(tmp_path: Path, rest: str) -> None:
     """What came later without the tests of the change, or without a commit, does not hide it."""

@@ -24,11 +24,16 @@ class Story:
     ours: Sequence[str] = ()  # and in the order we gave or, observing, would have given
     elsewhere: Callable[..., float | None] = failure_in_order  # when a failure comes in an order that did not run
     complete: bool = False
+    stopped: bool = False  # before its end: -x, Ctrl-C
     troubles: list[str] = field(default_factory=list)
 
     @property
     def observing(self) -> bool:
         return self.wishes.shadow or self.wishes.own_order is not None
+
+    @property
+    def selecting(self) -> bool:
+        return not self.observing and (self.wishes.budget_seconds or self.wishes.risk) is not None
 
 
 def closing_lines(story: Story, verbosity: int) -> list[str]:
@@ -50,9 +55,11 @@ def _sentences(story: Story) -> list[str]:
         told.append(f"{story.wishes.own_order} orders the tests, Whet only watched")
     if story.advice is not None and story.advice.selection is not None:
         told.append(f"would have chosen: {story.advice.selection}" if story.observing else story.advice.selection)
-    waiting = len(story.ours) - len(story.timeline.results)
-    if story.wishes.budget_seconds is not None and not story.observing and waiting > 0:
-        told.append(f"the budget was used up before {waiting} of these could start, so the risk is higher")
+    waiting = len(set(story.ours).difference(story.timeline.results))
+    if story.selecting and waiting:
+        ended = "the run was stopped" if story.stopped else "the budget was used up"
+        higher = ", so the risk is higher" if story.timeline.first_failure is None else ""
+        told.append(f"{ended} before {waiting} of these could start{higher}")
     failed = len(story.timeline.quarantined_failures)
     if failed:
         told.append(f"quarantined: {failed} failed, did not count")

@@ -69,6 +69,7 @@ class Recording:
         if self._desk is None or session.config.option.collectonly or _only_setup(session.config):
             return
         try:
+            self.story.stopped = exitstatus not in (0, 1) or bool(session.shouldfail or session.shouldstop)
             self._end(running, interrupted=exitstatus not in (0, 1))
         except DeskError as error:
             self.story.troubles.append(f"this run was not recorded ({error})")
@@ -87,6 +88,7 @@ class Recording:
             tests=list(ended),
             outcomes="".join(str(result.outcome) for result in ended.values()),
             seconds=[result.seconds for result in ended.values()],
+            left_out=[test for test in story.own if test not in ended] if story.selecting else (),
             complete=story.complete and (story.advice.whole if story.advice else not narrowed(self._config)),
             lines=self._lines,
             failures={test: said for test, said in self._failures.items() if test in story.timeline.failures()},
