@@ -113,4 +113,5 @@ def test_where_pytest_cannot_tell_which_tests_there_are_quarantine_says_so(known
     (known / "test_two.py").write_text("def test_broken(:\n")
     done = whet("quarantine", "add", "test_two.py::test_broken", cwd=known)
     assert done.returncode == 0
-    assert "Whether there is such a test is not known: pytest could not collect 1 file(s)" in " ".join(done.stdout.split())
+    told = " ".join(done.stdout.split())
+    assert "Whether there is such a test is not known: pytest could not collect 1 file(s)" in told
