@@ -46,6 +46,17 @@ def test_a_risk_that_can_be_promised_leaves_tests_out(tmp_path: Path) -> None:
     assert not sheets(root)[-1].complete
 
 
+def test_before_any_failure_was_seen_the_risk_is_unknown(tmp_path: Path) -> None:
+    root = project(tmp_path, {"test_one.py": "".join(f"def test_{n}(): pass\n" for n in range(9))})
+    began = datetime.now(UTC) - timedelta(days=2)
+    with open_site(root).store() as store:
+        store.sheets.add(
+            Sheet(f"{n}", began + timedelta(minutes=n), "junit", NAMES[:9], "p" * 9, [10.0] * 9) for n in range(4)
+        )
+    unknown = "risk of missing a failing run: unknown (0 failing runs seen, a new failure in 0 of them)"
+    assert unknown in said(run(root, "--whet-budget", "25s"))
+
+
 def test_a_risk_that_nothing_less_keeps_runs_everything(tmp_path: Path) -> None:
     done = run(known(tmp_path, 12, 0.01), "-v", "--whet-risk", "0.05")
     assert len(executed(done)) == 10

@@ -24,6 +24,7 @@ class Story:
     ours: Sequence[str] = ()  # and in the order we gave or, observing, would have given
     elsewhere: Callable[..., float | None] = failure_in_order  # when a failure comes in an order that did not run
     complete: bool = False
+    broken_files: int = 0  # that could not be collected
     stopped: bool = False  # before its end: -x, Ctrl-C
     troubles: list[str] = field(default_factory=list)
 
@@ -63,8 +64,17 @@ def _sentences(story: Story) -> list[str]:
     failed = len(story.timeline.quarantined_failures)
     if failed:
         told.append(f"quarantined: {failed} failed, did not count")
-    told.extend(story.troubles)
+    told.extend(_troubles(story.troubles))
     return told
+
+
+def _troubles(told: Sequence[str]) -> list[str]:
+    """What was lost for the same reason, with the reason once."""
+    lost: dict[str, list[str]] = {}
+    for trouble in told:
+        what, _, why = trouble.partition(" (")
+        lost.setdefault(why, []).append(what)
+    return [", ".join(what) + (f" ({why}" if why else "") for why, what in lost.items()]
 
 
 def _failure(story: Story) -> str:
@@ -73,7 +83,9 @@ def _failure(story: Story) -> str:
     if first is None:
         runs = story.learned.runs if story.learned is not None else story.advice.runs if story.advice else None
         known = "" if runs is None else f", {runs} {'run' if runs == 1 else 'runs'} known"
-        return f"{len(story.timeline.results)} tests{known}; nothing failed"
+        ran = len(story.timeline.results)
+        broken = f"{story.broken_files} file(s) could not be collected" if story.broken_files else ""
+        return f"{ran or 'no'} tests{known}; {broken or ('nothing failed' if ran else 'nothing ran')}"
     told = f"first failure after {_time(first.seconds)} (test {first.number} of {total})"
     return f"{told}; {_otherwise(story)}" if story.own and story.advice is not None else told
 

@@ -30,7 +30,6 @@ class Recording:
         self._started_at = _CLOCK[0]()
         self._lines: dict[str, dict[str, list[int]]] = {}
         self._failures: dict[str, str] = {}
-        self._broken_files = 0
         self.story = Story(wishes, Timeline())
 
     @property
@@ -47,7 +46,7 @@ class Recording:
             self.story.troubles.append(f"Whet's own process could not be started ({error})")
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        self._broken_files += report.failed
+        self.story.broken_files += report.failed
 
     def pytest_runtest_logstart(self) -> None:
         self.story.timeline.start()
@@ -81,7 +80,7 @@ class Recording:
         ended = story.timeline.ended()
         if not ended:
             return
-        ran_all = not interrupted and not self._broken_files and all(test in ended for test in story.own)
+        ran_all = not interrupted and not story.broken_files and all(test in ended for test in story.own)
         story.complete = ran_all and bool(story.own)
         ran = Ran(
             started_at=self._started_at,
