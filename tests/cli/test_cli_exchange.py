@@ -1,11 +1,14 @@
 """`whet export` and `whet merge` as people use them."""
 
 import json
+import os
+import pty
 import sqlite3
 import subprocess
 from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from subprocess import PIPE
 
 import pytest
 from tests.cli.command_line import WHET, environment, project_in, whet
@@ -50,6 +53,37 @@ def test_two_projects_exchange_and_become_equal(mine: Path, tmp_path: Path) -> N
     for project in (mine, other):
         whet("export", f"../{project.name}.whet", cwd=project)
     assert (tmp_path / "mine.whet").read_bytes() == (tmp_path / "other.whet").read_bytes()
+
+
+def merge_from_pipe(content: bytes, cwd: Path) -> subprocess.CompletedProcess[bytes]:
+    command = [str(WHET), "merge", "-"]
+    return subprocess.run(command, cwd=cwd, env=environment(), input=content, capture_output=True, check=False)
+
+
+def test_a_history_is_merged_from_standard_input(mine: Path, tmp_path: Path) -> None:
+    fresh = _project(tmp_path / "fresh")
+    whet("export", "../mine.whet", cwd=mine)
+    history = (tmp_path / "mine.whet").read_bytes()
+    cut_off = merge_from_pipe(history[:-20], fresh)
+    assert (cut_off.returncode, (fresh / ".whet").exists()) == (2, False)
+    assert b"standard input was refused, and nothing was merged" in cut_off.stderr
+    merged = merge_from_pipe(history, fresh)
+    assert (merged.returncode, merged.stdout) == (0, b"Merged 1 file: 3 new runs with 9 results; 0 known.\n")
+    assert _ids(fresh) == _ids(mine)
+
+
+def test_what_standard_input_and_output_are_not_for_is_refused(mine: Path) -> None:
+    refused = whet("ingest", "-", cwd=mine)
+    assert (refused.returncode, "not read from standard input" in refused.stderr) == (2, True)
+    refused = whet("merge", ".", cwd=mine)
+    assert (refused.returncode, "nothing was merged: it is no file" in refused.stderr) == (2, True)
+    controller, terminal = pty.openpty()
+    done = subprocess.run(
+        [str(WHET), "export", "-"], cwd=mine, env=environment(), stdout=terminal, stderr=PIPE, check=False
+    )
+    os.close(controller)
+    os.close(terminal)
+    assert (done.returncode, b"no text for a terminal" in done.stderr) == (2, True)
 
 
 def test_a_part_goes_through_a_pipe(mine: Path, tmp_path: Path) -> None:

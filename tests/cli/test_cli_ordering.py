@@ -89,3 +89,29 @@ def test_what_is_no_test_is_not_taken_into_quarantine(known: Path) -> None:
     done = whet("quarantine", "add", "test_one.py", cwd=known)
     assert done.returncode == 2
     assert "is no test's id" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("given", "near"),
+    [
+        ("test_one.py::tset_b", "Did you mean: test_one.py::test_b"),
+        ("tests/test_one.py::test_c", "Did you mean: test_one.py::test_c?"),
+        ("test_two.py::test_many", "Did you mean: test_two.py::test_many[1], test_two.py::test_many[2]?"),
+    ],
+)
+def test_what_would_have_no_effect_is_not_taken_into_quarantine(known: Path, given: str, near: str) -> None:
+    many = "import pytest\n@pytest.mark.parametrize('n', [1, 2])\ndef test_many(n): pass\n"
+    (known / "test_two.py").write_text(many)
+    done = whet("quarantine", "add", given, cwd=known)
+    assert (done.returncode, "There is no test" in done.stderr) == (2, True)
+    assert near in " ".join(done.stderr.split())
+    assert json.loads(whet("quarantine", "list", "--format", "json", cwd=known).stdout) == {"quarantined": []}
+    assert whet("quarantine", "add", "test_two.py::test_many[2]", cwd=known).returncode == 0, "no run knows it yet"
+
+
+def test_where_pytest_cannot_tell_which_tests_there_are_quarantine_says_so(known: Path) -> None:
+    (known / "test_two.py").write_text("def test_broken(:\n")
+    done = whet("quarantine", "add", "test_two.py::test_broken", cwd=known)
+    assert done.returncode == 0
+    told = " ".join(done.stdout.split())
+    assert "Whether there is such a test is not known: pytest could not collect 1 file(s)" in told

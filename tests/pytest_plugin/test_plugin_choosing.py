@@ -46,6 +46,17 @@ def test_a_risk_that_can_be_promised_leaves_tests_out(tmp_path: Path) -> None:
     assert not sheets(root)[-1].complete
 
 
+def test_before_any_failure_was_seen_the_risk_is_unknown(tmp_path: Path) -> None:
+    root = project(tmp_path, {"test_one.py": "".join(f"def test_{n}(): pass\n" for n in range(9))})
+    began = datetime.now(UTC) - timedelta(days=2)
+    with open_site(root).store() as store:
+        store.sheets.add(
+            Sheet(f"{n}", began + timedelta(minutes=n), "junit", NAMES[:9], "p" * 9, [10.0] * 9) for n in range(4)
+        )
+    unknown = "risk of missing a failing run: unknown (0 failing runs seen, a new failure in 0 of them)"
+    assert unknown in said(run(root, "--whet-budget", "25s"))
+
+
 def test_a_risk_that_nothing_less_keeps_runs_everything(tmp_path: Path) -> None:
     done = run(known(tmp_path, 12, 0.01), "-v", "--whet-risk", "0.05")
     assert len(executed(done)) == 10
@@ -70,6 +81,41 @@ def test_workers_start_nothing_when_the_time_is_up(tmp_path: Path) -> None:
     assert done.returncode == 0
     assert len(executed(done)) == 2, "what was begun is ended"
     assert "the budget was used up before 7 of these could start" in said(done)
+
+
+@pytest.mark.parametrize(
+    ("ending", "options", "told"),
+    [
+        ("time.sleep(0.4)", (), "the budget was used up before 4 of these could start, so the risk is higher"),
+        ("assert 0", ("-x",), "the run was stopped before 4 of these could start."),
+        ("raise KeyboardInterrupt", (), "the run was stopped before 4 of these could start, so the risk is higher"),
+    ],
+)
+def test_what_was_chosen_and_never_started_is_left_out(
+    tmp_path: Path, ending: str, options: tuple[str, ...], told: str
+) -> None:
+    """Here everything is chosen; what is not in the sheet would count as if it had not been in the suite."""
+    tests = f"def test_0(): pass\ndef test_1(): {ending}\n" + "".join(f"def test_{n}(): pass\n" for n in range(2, 6))
+    root = project(tmp_path, {"test_one.py": f"import time\n{tests}"})
+    done = run(root, "--whet-budget", "0.3", *options)
+    assert told in said(done)
+    [sheet] = sheets(root)
+    outcomes = dict(zip(sheet.tests, sheet.outcomes, strict=True))
+    assert [outcomes[f"test_one.py::test_{n}"] for n in (0, 2, 3, 4, 5)] == ["p", *LEFT_OUT * 4]
+    assert not sheet.complete
+    with open_ordering(root) as ordering:
+        assert ordering.orderer.selections == 1, "counts towards the next run of everything"
+
+
+def test_without_a_selection_nothing_is_left_out(tmp_path: Path) -> None:
+    """Neither by -x nor in the shadow, where everything would have run."""
+    root = known(tmp_path, 4, 10.0)
+    rest = "".join(f"def test_{n}(): pass\n" for n in range(9))
+    (root / "test_one.py").write_text(f"def test_bad(): assert 0\n{rest}")
+    for options in (("-x",), ("-x", "--whet-shadow", "--whet-budget", "25s")):
+        run(root, *options)
+        newest = sheets(root)[-1]
+        assert (newest.tests, newest.outcomes, newest.complete) == ([NAMES[-1]], "f", False), options
 
 
 @pytest.mark.parametrize("rest", ["junit", "selection"])

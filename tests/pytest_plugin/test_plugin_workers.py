@@ -76,3 +76,38 @@ def test_slow_groups_start_in_time() -> None:
     # Two workers: at best four seconds, so the slow one must start at once, beside the best.
     assert slow_in_time(groups, seconds, 2) == [[0], [4], [1], [2], [3]]
     assert slow_in_time(groups, {**seconds, 4: 1.0}, 2) == groups
+
+
+SLEEP = 0.05
+ROW = """
+    import time, pytest
+    @pytest.mark.parametrize("n", range(96))
+    def test_one(n):
+        time.sleep({sleep})
+        assert n != {bad}
+"""
+
+
+def milliseconds(told: str) -> float:
+    number, unit = told.split()
+    return float(number) * {"ms": 1.0, "s": 1000.0}[unit]
+
+
+@pytest.mark.parametrize(("dist", "bad", "before_it"), [("load", 12, 0), ("worksteal", 48, 0), ("loadfile", 12, 12)])
+def test_the_order_that_did_not_run_is_told_as_pytest_xdist_hands_it_out(
+    tmp_path: Path, dist: str, bad: int, before_it: int
+) -> None:
+    root = project(tmp_path, {"test_row.py": ROW.format(sleep=SLEEP, bad=bad)})
+    plain = run(root, "-v", "--whet-shadow", "-n", "2", "--dist", dist)  # handed out as by pytest-xdist alone
+    if not before_it:
+        assert f"test_row.py::test_one[{bad}]" in first_of_each_worker(plain.stdout), plain.stdout
+    told = said(run(root, "-n", "2", "--dist", dist))
+    times = re.search(r"after (\S+ m?s) .* own order it would have come after about (\S+ m?s)", told)
+    assert times is not None, told
+    here, elsewhere = milliseconds(times[1]), milliseconds(times[2])
+    assert elsewhere - here == pytest.approx(1000 * SLEEP * before_it, abs=150), told
+
+
+def test_where_marks_decide_who_runs_what_the_other_order_is_unknown(known: Path) -> None:
+    told = said(run(known, "-n", "2", "--dist", "loadgroup"))
+    assert "when it would have come in the suite's own order is unknown" in told

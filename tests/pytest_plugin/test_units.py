@@ -12,7 +12,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from whet.pytest_plugin.advice import Placed
-from whet.pytest_plugin.arranging import Arrangement
+from whet.pytest_plugin.arranging import Arrangement, Worth
+from whet.pytest_plugin.units import Unit
 
 SCOPES = ("session", "package", "module", "class")
 
@@ -277,3 +278,12 @@ def test_ordered_tests_at_the_ends_stay_there(tmp_path: Path) -> None:
         """,
     )
     assert order_for(root, "test_d", "test_c", "test_b") == ["test_a", "test_c", "test_b", "test_d"]
+
+
+@pytest.mark.parametrize("milliseconds", range(1, 60))
+def test_what_nothing_is_known_of_comes_behind_what_failed(milliseconds: int) -> None:
+    """It counts as much per second, and no more: the last digit of a sum does not decide."""
+    unknown = [Placed(f"new{n}", "", None, None) for n in range(3)]
+    ranking = [Placed("failed", "", 0.48, milliseconds / 1000), *unknown]
+    worth = Worth(ranking, [placed.test for placed in ranking])
+    assert worth(Unit([0], [])) < worth(Unit([1, 2, 3], []))

@@ -27,7 +27,9 @@ def choose(
 ) -> Choice:
     """`always`: tests that run whatever they cost. `workers`: how many share the tests, within the same time."""
     if orderer.sheets < FEWEST_RUNS:
-        return Choice(None, f"all tests run: {orderer.sheets} runs are known, {FEWEST_RUNS} are needed to choose")
+        return Choice(
+            None, f"all tests are chosen: {orderer.sheets} of the {FEWEST_RUNS} runs needed to choose are known"
+        )
     if orderer.selections >= FULL_RUN_EVERY - 1:
         why = f"every {FULL_RUN_EVERY}th run is a full one, to see what the choice would miss"
         return Choice(None, f"all tests run: {why}", full=True)
@@ -66,7 +68,8 @@ def _stated(orderer: Orderer, ranked: Sequence[Ranked], kept: set[str], told: st
     if len(kept) == len(ranked):
         return Choice(None, f"all tests run ({told})")
     bound = orderer.risk([one.test for one in ranked if one.test in kept], ranked)
-    stated = f"unknown ({_seen(orderer)})" if bound is None else f"at most {bound:.1%}"
+    unknown = bound is None or bound >= 1.0  # a bound that says nothing
+    stated = f"unknown ({_seen(orderer)})" if unknown else f"at most {bound:.1%}"
     counts = f"{len(kept)} of {len(ranked)} tests chosen, {len(ranked) - len(kept)} left out"
     return Choice(frozenset(kept), f"{counts} ({told}); risk of missing a failing run: {stated}")
 

@@ -72,6 +72,8 @@ def export(
     target = _target(file, out)
     if target == "-" and form == "json":
         raise WhetError("The history itself goes to standard output.", "Name a file, or leave out --format json.")
+    if target == "-" and sys.stdout.isatty():
+        raise WhetError("A history is no text for a terminal.", "Name a file, or pipe it: whet export - | …")
     site = open_site(project)
     if not site.visited:
         raise WhetError("There is no history to export yet.", "Start with: pytest --whet, or whet ingest")

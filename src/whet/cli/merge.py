@@ -1,6 +1,11 @@
 """whet merge: what other stores exported."""
 
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
@@ -15,24 +20,37 @@ from whet.store.merging import Merged, check_histories, merge_histories
 @project_option()
 @format_option()
 def merge(files: tuple[Path, ...], project: Path, form: str) -> None:
-    """Take in FILEs made by `whet export`, all of them or none.
+    """Take in FILEs made by `whet export`, all of them or none; - reads from standard input.
 
     \b
     Order and repetition do not matter: whoever merges the same files knows the same. Runs keep their
     branches. Where two stores renamed or quarantined the same test, the newest word counts.
       whet merge history.whet
       whet merge artefacts/*.whet
+      ssh ci "cd shop; whet export -" | whet merge -
     """
     site = open_site(project)
-    if not site.visited:
-        check_histories(files)  # a refused file begins no store
-    with site.store() as store:
-        merged = merge_histories(store.sheets, files)
+    with _on_disk(files) as histories:
+        if not site.visited:
+            check_histories(histories)  # a refused file begins no store
+        with site.store() as store:
+            merged = merge_histories(store.sheets, histories)
     if form == "json":
         counts = merged._asdict()
         dump({"files": len(files), "runs": counts.pop("sheets"), **counts})
     else:
         say(told(merged, len(files)))
+
+
+@contextmanager
+def _on_disk(files: Sequence[Path]) -> Iterator[list[Path]]:
+    """Histories are read twice; what comes through a pipe comes once, so it is written down."""
+    with TemporaryDirectory(prefix="whet-", ignore_cleanup_errors=True) as folder:
+        written = Path(folder, "standard input")
+        if Path("-") in files:
+            with written.open("wb") as copy:
+                shutil.copyfileobj(sys.stdin.buffer, copy)
+        yield [written if file == Path("-") else file for file in files]
 
 
 def told(merged: Merged, files: int) -> str:

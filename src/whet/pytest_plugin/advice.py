@@ -46,6 +46,7 @@ class Ran(NamedTuple):
     outcomes: str
     seconds: Sequence[float]
     complete: bool
+    left_out: Sequence[str] = ()  # where not all were to run: what was not chosen, or not started
     lines: Mapping[str, Mapping[str, Sequence[int]]] = {}  # of mapped tests: file → lines
     failures: Mapping[str, str] = {}  # of the first ones, what they said
 

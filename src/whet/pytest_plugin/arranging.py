@@ -88,7 +88,8 @@ class Worth:
         else:
             total = sum(self._seconds[p] for p in places)
             value = sum(self._density[p] * self._seconds[p] for p in places) / total
-        return (id(unit) not in self.open, pinned, -value, min(self._rank[p] for p in places))
+        # Rounded: where all are worth the same, the last digit of a sum shall not decide, but who is ranked first.
+        return (id(unit) not in self.open, pinned, -float(f"{value:.9e}"), min(self._rank[p] for p in places))
 
 
 def _order_matters(item: pytest.Item) -> bool:

@@ -31,7 +31,6 @@ class Clerk:
         self._prefix = _prefix(root, self._ordering.root)
         self._around = self._ordering.look_around()
         self._work = git.changes(self._ordering.root)  # before tests write files of their own
-        self._left_out: list[str] = []
         self._recorded = False
 
     def close(self) -> None:
@@ -60,8 +59,7 @@ class Clerk:
     def _sheet(self, ran: Ran, tests: list[str]) -> Sheet:
         at = datetime.fromtimestamp(ran.started_at, UTC)
         seconds = [finite(value) for value in ran.seconds]
-        did_run = set(tests)  # in the shadow, what would be left out runs
-        left = [test for test in self._left_out if test not in did_run]
+        left = [self._prefix + test for test in ran.left_out]
         return self._ordering.sheet(
             at, [*tests, *left], ran.outcomes + LEFT_OUT * len(left), [*seconds, *[math.nan] * len(left)], ran.complete
         )
@@ -88,7 +86,6 @@ class Clerk:
         standing = ordering.rank(tests, whole, self._around, _goal(question))
         choice = self._choice(question, standing)
         left_out = [] if choice is None or choice.kept is None else [t for t in tests if t not in choice.kept]
-        self._left_out = left_out
         cut = len(self._prefix)
         known = sum(one.expected_seconds or 0.0 for one in standing.ranked)
         threading.Thread(target=import_module, args=[_REMEMBERING], daemon=True).start()  # while the tests run

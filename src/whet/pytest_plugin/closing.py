@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from whet.pytest_plugin.advice import Advice, Learned
@@ -22,13 +22,19 @@ class Story:
     learned: Learned | None = None
     own: Sequence[str] = ()  # the tests in the suite's own order
     ours: Sequence[str] = ()  # and in the order we gave or, observing, would have given
-    workers: int = 1
+    elsewhere: Callable[..., float | None] = failure_in_order  # when a failure comes in an order that did not run
     complete: bool = False
+    broken_files: int = 0  # that could not be collected
+    stopped: bool = False  # before its end: -x, Ctrl-C
     troubles: list[str] = field(default_factory=list)
 
     @property
     def observing(self) -> bool:
         return self.wishes.shadow or self.wishes.own_order is not None
+
+    @property
+    def selecting(self) -> bool:
+        return not self.observing and (self.wishes.budget_seconds or self.wishes.risk) is not None
 
 
 def closing_lines(story: Story, verbosity: int) -> list[str]:
@@ -50,14 +56,25 @@ def _sentences(story: Story) -> list[str]:
         told.append(f"{story.wishes.own_order} orders the tests, Whet only watched")
     if story.advice is not None and story.advice.selection is not None:
         told.append(f"would have chosen: {story.advice.selection}" if story.observing else story.advice.selection)
-    waiting = len(story.ours) - len(story.timeline.results)
-    if story.wishes.budget_seconds is not None and not story.observing and waiting > 0:
-        told.append(f"the budget was used up before {waiting} of these could start, so the risk is higher")
+    waiting = len(set(story.ours).difference(story.timeline.results))
+    if story.selecting and waiting:
+        ended = "the run was stopped" if story.stopped else "the budget was used up"
+        higher = ", so the risk is higher" if story.timeline.first_failure is None else ""
+        told.append(f"{ended} before {waiting} of these could start{higher}")
     failed = len(story.timeline.quarantined_failures)
     if failed:
         told.append(f"quarantined: {failed} failed, did not count")
-    told.extend(story.troubles)
+    told.extend(_troubles(story.troubles))
     return told
+
+
+def _troubles(told: Sequence[str]) -> list[str]:
+    """What was lost for the same reason, with the reason once."""
+    lost: dict[str, list[str]] = {}
+    for trouble in told:
+        what, _, why = trouble.partition(" (")
+        lost.setdefault(why, []).append(what)
+    return [", ".join(what) + (f" ({why}" if why else "") for why, what in lost.items()]
 
 
 def _failure(story: Story) -> str:
@@ -66,7 +83,9 @@ def _failure(story: Story) -> str:
     if first is None:
         runs = story.learned.runs if story.learned is not None else story.advice.runs if story.advice else None
         known = "" if runs is None else f", {runs} {'run' if runs == 1 else 'runs'} known"
-        return f"{len(story.timeline.results)} tests{known}; nothing failed"
+        ran = len(story.timeline.results)
+        broken = f"{story.broken_files} file(s) could not be collected" if story.broken_files else ""
+        return f"{ran or 'no'} tests{known}; {broken or ('nothing failed' if ran else 'nothing ran')}"
     told = f"first failure after {_time(first.seconds)} (test {first.number} of {total})"
     return f"{told}; {_otherwise(story)}" if story.own and story.advice is not None else told
 
@@ -77,7 +96,7 @@ def _otherwise(story: Story) -> str:
     where = "with --whet" if story.observing else "in the suite's own order"
     order = story.ours if story.observing else story.own
     what = "it" if story.complete else "this failure"  # others may wait among the tests that did not run
-    seconds = failure_in_order(order, _seconds(story), story.timeline.failures(), story.workers)
+    seconds = story.elsewhere(order, _seconds(story), story.timeline.failures())
     if seconds is None:
         return f"when {what} would have come {where} is unknown"
     return f"{where} {what} would have come after about {_time(seconds + _lost_on_the_way(story))}"
@@ -85,18 +104,15 @@ def _otherwise(story: Story) -> str:
 
 def _lost_on_the_way(story: Story) -> float:
     """What showing the failure took, and reaching the workers: as much there as here."""
-    first = story.timeline.first_failure
-    order = story.own if story.observing else story.ours
-    here = failure_in_order(order, _seconds(story), story.timeline.failures(), story.workers)
-    if first is None or here is None:
-        return 0.0
-    return max(0.0, first.seconds - here)
+    first, seconds = story.timeline.first_failure, _seconds(story)
+    inside = sum(seconds.get(test, 0.0) for test in story.timeline.up_to_first_failure())
+    return max(0.0, first.seconds - inside) if first is not None else 0.0
 
 
 def _seconds(story: Story) -> Mapping[str, float]:
     known = {p.test: p.expected_seconds for p in story.advice.ranking} if story.advice is not None else {}
     expected = {test: seconds for test, seconds in known.items() if seconds is not None}
-    between = story.timeline.between_seconds() if story.workers == 1 else 0.0
+    between = story.timeline.between_seconds()
     measured = {test: result.seconds for test, result in story.timeline.ended().items()}
     return {test: seconds + between for test, seconds in {**expected, **measured}.items()}
 

@@ -10,3 +10,12 @@ def set_aside(report: pytest.TestReport, reason: str) -> None:
     if report.failed:
         kept = "f" if report.when == "call" else "e"
         report.__dict__.update(outcome="skipped", wasxfail=f"quarantined: {reason}", whet_quarantined=kept)
+
+
+def torn_down_alone(item: pytest.Item) -> Exception | None:
+    """Ends the test and its own fixtures, not those of its class, module or session; the error, if there was one."""
+    try:
+        item.session._setupstate.teardown_exact(item.parent)  # type: ignore[arg-type]  # goes by the chain of parents
+    except Exception as error:
+        return error
+    return None

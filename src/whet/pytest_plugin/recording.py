@@ -30,7 +30,6 @@ class Recording:
         self._started_at = _CLOCK[0]()
         self._lines: dict[str, dict[str, list[int]]] = {}
         self._failures: dict[str, str] = {}
-        self._broken_files = 0
         self.story = Story(wishes, Timeline())
 
     @property
@@ -47,7 +46,7 @@ class Recording:
             self.story.troubles.append(f"Whet's own process could not be started ({error})")
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        self._broken_files += report.failed
+        self.story.broken_files += report.failed
 
     def pytest_runtest_logstart(self) -> None:
         self.story.timeline.start()
@@ -69,6 +68,7 @@ class Recording:
         if self._desk is None or session.config.option.collectonly or _only_setup(session.config):
             return
         try:
+            self.story.stopped = exitstatus not in (0, 1) or bool(session.shouldfail or session.shouldstop)
             self._end(running, interrupted=exitstatus not in (0, 1))
         except DeskError as error:
             self.story.troubles.append(f"this run was not recorded ({error})")
@@ -80,13 +80,14 @@ class Recording:
         ended = story.timeline.ended()
         if not ended:
             return
-        ran_all = not interrupted and not self._broken_files and all(test in ended for test in story.own)
+        ran_all = not interrupted and not story.broken_files and all(test in ended for test in story.own)
         story.complete = ran_all and bool(story.own)
         ran = Ran(
             started_at=self._started_at,
             tests=list(ended),
             outcomes="".join(str(result.outcome) for result in ended.values()),
             seconds=[result.seconds for result in ended.values()],
+            left_out=[test for test in story.own if test not in ended] if story.selecting else (),
             complete=story.complete and (story.advice.whole if story.advice else not narrowed(self._config)),
             lines=self._lines,
             failures={test: said for test, said in self._failures.items() if test in story.timeline.failures()},

@@ -16,7 +16,7 @@ from whet.pytest_plugin.line import DeskError, Line
 from whet.pytest_plugin.mapping import Tracer
 from whet.pytest_plugin.names import Names
 from whet.pytest_plugin.options import Wishes, args_were_given, narrowed
-from whet.pytest_plugin.quarantine import set_aside
+from whet.pytest_plugin.quarantine import set_aside, torn_down_alone
 from whet.pytest_plugin.scores import known_seconds
 
 # A suite that fails everywhere is asked about now and then only.
@@ -34,6 +34,7 @@ class Running:
         self._names = Names()
         self.advice: Advice | None = None
         self._quarantined: Mapping[str, str] = {}
+        self._own_error: Exception | None = None  # a quarantined test's, when it was torn down
         self.orders: tuple[Sequence[str], Sequence[str]] | None = None  # the suite's own, and ours
         self._arrangement: Arrangement | None = None
         self._places: dict[str, int] = {}
@@ -152,6 +153,15 @@ class Running:
             self._time_is_up = True
             item.session._setupstate.teardown_exact(None)
 
+    @pytest.hookimpl(wrapper=True, trylast=True, specname="pytest_runtest_teardown")
+    def pytest_runtest_teardown_apart(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """What outlives a quarantined test and ends after it is not in quarantine: its errors count."""
+        self._own_error = torn_down_alone(item) if self._sets_aside(item) else None
+        answer = yield
+        if self._own_error is not None:
+            raise self._own_error
+        return answer
+
     @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, Any, Any]:
         known = len(self._failed)
@@ -167,7 +177,7 @@ class Running:
             self._tracer.start(self._names.of(item))
 
     @pytest.hookimpl(wrapper=True, tryfirst=True)
-    def pytest_runtest_makereport(self, item: pytest.Item) -> Generator[None, Any, Any]:
+    def pytest_runtest_makereport(self, item: pytest.Item, call: Any) -> Generator[None, Any, Any]:
         report = yield
         name = self._names.of(item)
         report.whet_id = name
@@ -177,9 +187,13 @@ class Running:
             self._failed.append(name)
         elif report.when == "call":
             self._passed.append(name)
-        if name in self._quarantined and not self._wishes.strict_quarantine:
+        anothers = report.when == "teardown" and call.excinfo is not None and call.excinfo.value is not self._own_error
+        if self._sets_aside(item) and not anothers:
             set_aside(report, self._quarantined[name])
         return report
+
+    def _sets_aside(self, item: pytest.Item) -> bool:
+        return self._names.of(item) in self._quarantined and not self._wishes.strict_quarantine
 
     def _rerank(self, item: pytest.Item, following: pytest.Item) -> None:
         """Changes what comes after the next test: that one was told to the fixtures of this one already."""

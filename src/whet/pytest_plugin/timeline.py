@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
-import math
 import time
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -23,13 +21,15 @@ class FirstFailure(NamedTuple):
 class Result:
     """One test's reports put together; a retry begins anew, so that the last outcome counts."""
 
-    __slots__ = ("outcome", "seconds")
+    __slots__ = ("outcome", "seconds", "worker")
 
     def __init__(self) -> None:
         self.outcome: str | None = None
         self.seconds = 0.0
+        self.worker: object = None  # pytest-xdist's, that ran it
 
     def add(self, report: Any) -> None:
+        self.worker = getattr(report, "node", None)
         if report.when == "setup":
             self.outcome, self.seconds = None, 0.0
         if not hasattr(report, "context"):  # subtests lie within the test's own time
@@ -45,7 +45,7 @@ class Timeline:
         self.first_failure: FirstFailure | None = None
         self.quarantined_failures: list[str] = []
         self._began: float | None = None
-        self._newest = 0.0
+        self._newest: dict[object, float] = {}  # by worker
 
     def start(self) -> None:
         if self._began is None:
@@ -53,19 +53,29 @@ class Timeline:
 
     def add(self, test: str, report: Any) -> None:
         self.start()
-        self.results.setdefault(test, Result()).add(report)
-        self._newest = _CLOCK[0]()
+        result = self.results.setdefault(test, Result())
+        result.add(report)
+        now = self._newest[result.worker] = _CLOCK[0]()
         if getattr(report, "whet_quarantined", None):
             self.quarantined_failures += [test] if test not in self.quarantined_failures else []
         elif report.failed and self.first_failure is None and self._began is not None:
-            self.first_failure = FirstFailure(test, self._newest - self._began, len(self.results))
+            self.first_failure = FirstFailure(test, now - self._began, len(self.results))
 
     def between_seconds(self) -> float:
         """What passed beside the tests themselves, per test, over the whole run."""
         if self._began is None or not self.results:
             return 0.0
         inside = sum(result.seconds for result in self.results.values())
-        return max(0.0, self._newest - self._began - inside) / len(self.results)
+        passed = sum(newest - self._began for newest in self._newest.values())
+        return max(0.0, passed - inside) / len(self.results)
+
+    def up_to_first_failure(self) -> list[str]:
+        """The failing test, and those before it on its worker."""
+        first = self.first_failure
+        if first is None:
+            return []
+        started = list(self.results)[: first.number]
+        return [test for test in started if self.results[test].worker is self.results[first.test].worker]
 
     def ended(self) -> dict[str, Result]:
         return {test: result for test, result in self.results.items() if result.outcome is not None}
@@ -91,23 +101,16 @@ def _letter(report: Any) -> str | None:
     return None
 
 
-def failure_in_order(
-    order: Sequence[str], seconds: Mapping[str, float], failures: Collection[str], workers: int = 1
-) -> float | None:
-    """When the first of `failures` would have shown, had the tests run in this order on so many workers.
+def failure_in_order(order: Sequence[str], seconds: Mapping[str, float], failures: Collection[str]) -> float | None:
+    """When the first of `failures` would have shown, had the tests run in this order in one process.
 
     None when a test before it was never timed.
     """
-    free = [0.0] * workers
-    first = math.inf
+    passed = 0.0
     for test in order:
-        start = heapq.heappop(free)
-        if start >= first:
-            break
         if test not in seconds:
             return None
-        end = start + seconds[test]
-        heapq.heappush(free, end)
+        passed += seconds[test]
         if test in failures:
-            first = min(first, end)
-    return None if math.isinf(first) else first
+            return passed
+    return None

@@ -68,7 +68,7 @@ class HistoryFile:
         """In the order of the file. RefusedInput as soon as something is wrong with it."""
         try:
             if not self._path.is_file():
-                raise ValueError("there is no such file")
+                raise ValueError("it is no file" if self._path.exists() else "there is no such file")
             with gzip.open(self._path, "rb") as self._file:
                 yield from self._parts()
         except ValidationError as error:

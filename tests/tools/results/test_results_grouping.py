@@ -1,16 +1,18 @@
 """Which files are of one run."""
 
+import json
 import zipfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.tools.results.reports import case, only, outcomes, read, suite, write
+from tests.tools.results.reports import JEST, SUREFIRE, case, only, outcomes, read, suite, write
 
 from whet.skills.ordering.identity import Naming
 from whet.tools.results.grouping import SAME_RUN_GAP, gathered
 from whet.tools.results.reported import Part, Reported
+from whet.tools.results.told_again import TOLD_AGAIN
 
 
 def report(test: str, minute: int, seconds: float = 1.0) -> str:
@@ -113,3 +115,37 @@ def test_gathering_loses_nothing_and_separates_by_the_gap(given_parts: list[Part
         assert all(len(set(run.tests)) == len(run.tests) for run in runs)
     else:
         assert len(runs) == (gaps + 1 if rows else 0)
+
+
+def allure(test: str, at: datetime, status: str = "passed") -> str:
+    began = int(at.timestamp() * 1000)
+    full = {"fullName": f"tests.test_a#{test}", "name": test, "historyId": test}
+    return json.dumps({**full, "status": status, "start": began, "stop": began + 500})
+
+
+def test_reports_of_different_writers_are_different_runs(tmp_path: Path) -> None:
+    """They test different suites, wherever their files lie."""
+    at = datetime(2024, 3, 1, 10, 5, tzinfo=UTC)
+    one_class = f'<testsuite name="com.shop.TillTest">{case("opens", classname="com.shop.TillTest")}</testsuite>'
+    files = {"TEST-cart.xml": SUREFIRE, "TEST-till.xml": one_class, "junit.xml": JEST, "pytest.xml": report("a", 0)}
+    write(tmp_path, files, at=at)
+    ran = {frozenset(test.partition("::")[0] for test in sheet.tests) for sheet in read(tmp_path).sheets}
+    assert ran == {
+        frozenset({"com.shop.CartTest", "com.shop.TillTest"}),
+        frozenset({"src/cart.test.js", "src/till.test.js"}),
+        frozenset({"tests.test_a"}),
+    }
+
+
+def test_a_run_that_two_formats_tell_of_is_one_run(tmp_path: Path) -> None:
+    """Two jobs that write both are two; what differs in an outcome, or lies hours apart, is another run."""
+    at = datetime(2024, 5, 1, 10, tzinfo=UTC)
+    for job, failing in (("a", "failed"), ("b", "broken"), ("c", "passed")):
+        cases = case("x", "<failure/>"), case("y")
+        write(tmp_path / job, {"junit.xml": suite(*cases, timestamp=f"2024-05-01T10:00:0{ord(job) - 97}")})
+        write(tmp_path / job / "allure", {"x-result.json": allure("x", at, failing), "y-result.json": allure("y", at)})
+    write(tmp_path / "d", {"x-result.json": allure("x", at + timedelta(hours=3), "failed")})
+    reading = read(tmp_path)
+    told = sorted((sheet.source, sheet.outcomes) for sheet in reading.sheets)
+    assert told == [("allure", "ep"), ("allure", "f"), ("allure", "fp"), ("allure", "pp"), ("junit", "fp")]
+    assert reading.left_out_results[TOLD_AGAIN] == 4

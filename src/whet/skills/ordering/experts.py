@@ -29,7 +29,8 @@ _THAT_FIT, _FIT_POWER = "likeliest that fit", 0.3
 # a power alone, a long test that fails may never run.
 _LOOK_AGAIN = (LIKELIEST, _THAT_FIT)
 _LEARNED = {Goal.WHOLE_RUN: (*_LIKELIEST_HALF, _PER_SECOND), Goal.BUDGET: (*_LIKELIEST, _THAT_FIT)}
-HEURISTICS = ("recently failed", "decayed failures", "decayed failures per second", "failure rate", "co-failures")
+IN_COMPANY = "co-failures"
+HEURISTICS = ("recently failed", "decayed failures", "decayed failures per second", "failure rate", IN_COMPANY)
 NEAR = ("near the change",)
 _RULE_OF_THUMB = 0.002
 _PLAIN = 0.8  # of the trust at the start: while few runs have failed, a draw among the others would be a gamble
@@ -62,6 +63,7 @@ class View(NamedTuple):
     """What the experts see of one run's tests before it starts."""
 
     probability: Column  # of failing, by history and by the change together
+    by_history: Column  # alone
     evidence: Column  # how recent the failures are, 0 to 1; or how near the change
     seconds: Column  # expected
     nearness: Column | None  # NaN: not known
@@ -69,6 +71,7 @@ class View(NamedTuple):
     decayed: Column
     rate: Column
     company: Column  # how often it failed together with those that failed last
+    quiet: Flags  # its past counts next to nothing beside a change
     by_change: Flags  # the change says more about it than its past
     selecting: bool  # some were left out lately
 
@@ -76,18 +79,21 @@ class View(NamedTuple):
 def view(columns: Columns, hazard: Hazard, at: Places, sheet: int, nearness: Column | None, company: Column) -> View:
     selecting = bool(columns.passed_over[at].any())
     probability = _by_history(columns, hazard, at, _unseen(columns, at) if selecting else _LEAST)
-    evidence, by_change = columns.fast[at], _quiet(columns, at, nearness)
-    probability = np.where(by_change, _QUIET * probability, probability)
+    evidence, quiet = columns.fast[at], _quiet(columns, at, nearness)
+    by_history = probability = np.where(quiet, _QUIET * probability, probability)
+    by_change = quiet
     if nearness is not None:
         near = np.nan_to_num(nearness)
-        by_change |= near > probability
-        probability = 1 - (1 - probability) * (1 - near)
+        by_change = quiet | (near > by_history)
+        probability = 1 - (1 - by_history) * (1 - near)
         evidence = np.maximum(evidence, near)
     failed_sheet, met = columns.failed_sheet[at], columns.met[at]
     since = np.where(failed_sheet < 0, np.where(met == 0, 0.0, np.inf), sheet - failed_sheet)
     rate = (columns.failures[at] + 1) / (met + 2)
     seconds, decayed = expected_seconds(columns, at), columns.slow[at]
-    return View(probability, evidence, seconds, nearness, since, decayed, rate, company, by_change, selecting)
+    return View(
+        probability, by_history, evidence, seconds, nearness, since, decayed, rate, company, quiet, by_change, selecting
+    )
 
 
 def _quiet(columns: Columns, at: Places, nearness: Column | None) -> Flags:
@@ -131,6 +137,11 @@ def awake(goal: Goal, seen: View) -> dict[str, bool]:
     if goal is Goal.BUDGET and seen.selecting:
         return {name: name in _LOOK_AGAIN for name in priors(goal)}
     return {name: name not in NEAR or seen.nearness is not None for name in priors(goal)}
+
+
+def without_seconds(name: str, seen: View) -> Column:
+    """The score, if all tests took the same time."""
+    return score(name, seen._replace(seconds=np.ones(len(seen.seconds))))
 
 
 def score(name: str, seen: View) -> Column:

@@ -58,8 +58,9 @@ class Orderer(Learned):
         near = None if not nearness else np.array([nearness.get(test, math.nan) for test in tests])
         at = self.columns.places(tests)
         seen = self._view(tests, at, near)
-        order = _order(experts.score(self.expert(goal, seen), seen))
-        why = reasons(self.columns, seen, at)
+        expert = self.expert(goal, seen)
+        order = _order(experts.score(expert, seen))
+        why = reasons(self.columns, seen, at, expert, order)
         known, timed = (self.columns.runs[at] > 0).tolist(), (self.columns.timed[at] > 0).tolist()
         likely, seconds = seen.probability.tolist(), self.columns.recent_seconds[at].tolist()
         return [

@@ -50,6 +50,8 @@ def _files(paths: Sequence[str]) -> Iterator[tuple[Path, bool]]:
 
 
 def _expanded(path: str) -> Iterator[tuple[Path, bool]]:
+    if path == "-":
+        raise WhetError("Results are not read from standard input.", "Write them into a file first, and name it.")
     # glob, not Path.glob: patterns may be absolute.
     matches = [path] if os.path.lexists(path) else sorted(glob.glob(path, recursive=True))  # noqa: PTH207
     if not matches:

@@ -24,8 +24,9 @@ Names = dict[tuple[str, str, str], Reported]
 _STATED = {"skipped": "s", "disabled": "s", "notrun": "s", "suppressed": "s", "failed": "f", "error": "e"}
 
 
-def read(document: Document, names: Names) -> list[Part]:
-    """One part for a run in the file; several where its suites ran far apart. `names` keeps one object per test."""
+def read(document: Document, names: Names) -> tuple[str, list[Part]]:
+    """Who wrote it; and one part for a run in the file, several where its suites ran far apart. `names` keeps one
+    object per test."""
     report = _Report(document, names)
     parser = report.parser
     fed = 0
@@ -42,7 +43,7 @@ def read(document: Document, names: Names) -> list[Part]:
         raise bad(document.name, f"is not well-formed XML or is cut off: {told} at line {error.lineno}") from error
     except (LookupError, ValueError) as error:
         raise bad(document.name, "is in an encoding Whet does not read", "Save it as UTF-8.") from error
-    return gathered(report.parts())
+    return report.writer, gathered(report.parts())
 
 
 def root_of(head: bytes) -> str | None:
@@ -76,6 +77,7 @@ class _Report:
         self._case: dict[str, str] | None = None
         self._outcome = "p"
         self._uncollected = False
+        self.writer = ""
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self._start
         self.parser.EndElementHandler = self._end
@@ -93,7 +95,7 @@ class _Report:
             self._outcome = _stated(attributes) if "status" in attributes or "result" in attributes else "p"
             self._uncollected = False
         elif tag in ROOTS:
-            self._open_suite(attributes)
+            self._open_suite(tag, attributes)
         elif self._depth == 1:
             raise bad(self._document.name, f"is no JUnit XML: its root is <{printable(tag, 60)}>")
         if self._depth > DEEPEST:
@@ -119,7 +121,9 @@ class _Report:
             self._suites.pop()
             self._mark(self._suites[-1][1] if self._suites else None)
 
-    def _open_suite(self, attributes: dict[str, str]) -> None:
+    def _open_suite(self, tag: str, attributes: dict[str, str]) -> None:
+        if self._depth == 1:  # surefire and Gradle begin with one suite; others tell who they are: jest tests
+            self.writer = f"{tag} {attributes.get('name', '')}" if tag == "testsuites" else tag
         file, at = self._suites[-1] if self._suites else ("", None)
         at = moment_of(attributes.get("timestamp")) or at
         self._suites.append((attributes.get("file") or attributes.get("filepath") or file, at))

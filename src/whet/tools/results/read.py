@@ -13,6 +13,7 @@ from whet.tools.results.finding import found
 from whet.tools.results.grouping import Run, gathered, identified, sheet_of
 from whet.tools.results.refusing import BadResults, bad
 from whet.tools.results.reported import NameOf, Part, Reported
+from whet.tools.results.told_again import TOLD_AGAIN, told_again
 
 NO_RESULTS = "no test results"
 INNER_ARCHIVE = "an archive inside an archive"
@@ -45,8 +46,10 @@ class Reading:
 
     def sheets(self, name_of: NameOf, branch: str | None = None) -> list[Sheet]:
         """The runs under canonical names, oldest first; counts what of them had to be left out."""
-        made = (sheet_of(run, name_of, branch, self.left_out_results) for run in self.runs.values())
-        return sorted((sheet for sheet in made if sheet.tests), key=lambda sheet: sheet.key)
+        made = [sheet_of(run, name_of, branch, self.left_out_results) for run in self.runs.values()]
+        again = told_again(made)
+        self.left_out_results[TOLD_AGAIN] += sum(len(sheet.tests) for sheet in made if sheet.id in again)
+        return sorted((sheet for sheet in made if sheet.tests and sheet.id not in again), key=lambda sheet: sheet.key)
 
 
 def read_results(paths: Sequence[str], *, skip_bad: bool = False, heard: Heard = lambda _done, _all: None) -> Reading:
@@ -110,14 +113,15 @@ class _Directory:
     def __init__(self, names: junit.Names, left_out: Counter[str]) -> None:
         self._names = names
         self._left_out = left_out
-        self._junit: list[Part] = []
+        self._junit: defaultdict[str, list[Part]] = defaultdict(list)  # by who wrote it: each tests its own suite
         self._allure: list[Part] = []
         self._allure_names: dict[str, Reported] = {}
         self._qase: defaultdict[str, list[Part]] = defaultdict(list)
         self._cache: list[pytest_cache.Listed] = []
 
     def runs(self) -> Iterator[Part]:
-        yield from gathered(self._junit, sharing_no_test=True)
+        for parts in self._junit.values():
+            yield from gathered(parts, sharing_no_test=True)
         yield from gathered(self._allure)
         for parts in self._qase.values():
             yield from gathered(parts)
@@ -146,7 +150,8 @@ class _Directory:
     def _take_xml(self, document: Document, start: bytes) -> str | None:
         if junit.root_of(start) not in junit.ROOTS and not document.given:
             return NO_RESULTS
-        self._junit.extend(junit.read(document, self._names))
+        writer, parts = junit.read(document, self._names)
+        self._junit[writer] += parts
         return None
 
     def _take_json(self, document: Document, start: bytes) -> str | None:
