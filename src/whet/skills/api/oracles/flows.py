@@ -48,8 +48,8 @@ def flows(steps: Sequence[Exchange], step: int) -> tuple[Flow, ...]:
         told, echoed, filled = _told(steps[source]), _echoed(steps[source]), slots(steps[source].draft)
         reads, given = steps[source].operation.method not in ("POST", "PUT"), _texts(filled)
         for place, value in wanted:
-            if place[0] == "body" and filled.get(place) == value:
-                continue  # the same value in the same place is said twice; nothing came from there
+            if place[0] == "body" and filled.get(place) == value and steps[source].operation.id == draft.operation.id:
+                continue  # the same was said twice; nothing came from there
             leaf = _leaf([leaf for leaf in told.get(str(value), ()) if not echoed(leaf, value)], place, value)
             if leaf is not None:
                 elsewhere = _collection(draft.operation.path, place) != _nameless(steps[source].operation.path)
