@@ -22,6 +22,7 @@ from whet.skills.api.oracles.breaches import Breach, breaches, spoken
 from whet.skills.api.oracles.causes import schema_signature, suspicion
 from whet.skills.api.oracles.reading import NotJson, parsed, speaks_json
 from whet.skills.api.oracles.routing import Routing
+from whet.skills.api.oracles.undeclared import undeclared
 
 BY_THE_WAY = frozenset({408, 413, 414, 421, 425, 426, 429, 431})
 BY_THE_FRAMEWORK = frozenset({400, 401, 403, 404, 405, 406, 411, 412, 415, 416, 417, 422, 428})
@@ -67,8 +68,8 @@ class Answers:
         if status in BY_THE_WAY:
             return False
         if status in BY_THE_FRAMEWORK:
-            return valid(draft) and str(status) in self._documented
-        return valid(draft) or any(answer.status.startswith("4") for answer in draft.operation.answers)
+            return str(status) in self._documented and self._known(draft)
+        return self._known(draft) or any(answer.status.startswith("4") for answer in draft.operation.answers)
 
     def _our_doing(self, exchange: Exchange, status: int) -> bool:
         if status == 304:
@@ -83,7 +84,10 @@ class Answers:
             return True
         if status in BY_THE_WAY or exchange.draft.raw is not None:
             return False
-        return answer.status == str(status) or valid(exchange.draft)
+        return answer.status == str(status) or self._known(exchange.draft)
+
+    def _known(self, draft: Draft) -> bool:
+        return valid(draft) and not undeclared(self._schemas, draft)
 
     def _media(self, exchange: Exchange, answer: Answer, status: int) -> Iterator[Suspicion]:
         media = exchange.response.media

@@ -15,6 +15,7 @@ from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.exchange import NO_BODY, Draft
 from whet.skills.api.oracles.breaches import HIDDEN, Breach, breaches
 from whet.skills.api.oracles.reading import NotJson, parsed, speaks_json
+from whet.skills.api.oracles.undeclared import undeclared
 from whet.skills.api.writing import header_value
 from whet.skills.api.writing_styles import content_text
 
@@ -43,9 +44,8 @@ class Keeping:
 
     def kept(self, draft: Draft) -> bool:
         """As it stands, not only read generously: whoever refuses it contradicts the contract."""
-        return self.broken(draft) == () and not any(
-            self._breaches(schema, value, wire=False) for schema, value in _given(draft)
-        )
+        strictly = (not self._breaches(schema, value, wire=False) for schema, value in _given(draft))
+        return self.broken(draft) == () and not undeclared(self._schemas, draft) and all(strictly)
 
     def forgivable(self, draft: Draft) -> bool:
         """All that a draft breaks is in its JSON, and gone when a text is read as what it spells, or the other way."""
