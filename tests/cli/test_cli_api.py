@@ -98,6 +98,67 @@ class TestBadInput:
         assert remedy in self.refused(project, "http://127.0.0.1:1", *arguments)
 
 
+@pytest.mark.parametrize("option", ["--html", "--junit", "--sarif", "--write-tests"])
+@pytest.mark.parametrize("place", ["pyproject.toml/below", "/proc/nowhere/below"])
+def test_what_cannot_be_written_is_said_before_the_first_request(project: Path, option: str, place: str) -> None:
+    with served(Desk(), DESK) as small:
+        code, out, err = api(project, small.url, "--requests", "10", option, place)
+        assert small.heard == []
+    assert (code, out) == (2, "")
+    assert option in err
+    assert "Give another path" in " ".join(err.split())
+
+
+@pytest.mark.parametrize("option", ["--html", "--junit", "--sarif"])
+def test_a_folder_is_no_file(project: Path, option: str) -> None:
+    with served(Desk(), DESK) as small:
+        code, _, err = api(project, small.url, "--requests", "10", option, ".")
+        assert small.heard == []
+    assert code == 2
+    assert "it is a folder" in err
+
+
+def test_tests_of_someone_else_are_found_before_the_first_request(project: Path) -> None:
+    (project / "test_whet_api.py").write_text("mine = 1\n")
+    with served(Desk(), DESK) as small:
+        code, _, err = api(project, small.url, "--requests", "10", "--write-tests", ".")
+        assert small.heard == []
+    assert code == 2
+    assert "was not written by whet" in err
+
+
+@pytest.mark.parametrize("lost", ["api.sarif", "junit.xml", "page.html", "tests", "summary.md"])
+def test_a_file_that_cannot_be_written_in_the_end_costs_no_other(
+    project: Path, lost: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was free when the run began; somebody made a folder, or a file, of it meanwhile."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project / "summary.md"))
+    desk = Desk()
+
+    def answering(heard: Heard) -> Answer:
+        if lost == "tests":
+            (project / lost).touch()
+        else:
+            (project / lost).mkdir(exist_ok=True)
+        return desk(heard)
+
+    with served(answering, DESK) as small:
+        code, out, err = api(
+            project, small.url, "--requests", "60", "--seed", "1", "--sarif", "api.sarif", "--junit", "junit.xml",
+            "--html", "page.html", "--write-tests", "tests",
+        )  # fmt: skip
+    assert code == 2
+    assert "server error" in out
+    assert f"{lost}" in err
+    assert "could not be written" in err
+    assert "Traceback" not in err
+    written = {"api.sarif", "junit.xml", "page.html", "tests/test_whet_api.py", "summary.md"} - {lost}
+    assert all((project / one).is_file() for one in written if not one.startswith(lost))
+    with open_site(project).store() as store:
+        assert store.knowledge.services()
+
+
 def test_a_faulty_service_is_exit_1_and_every_form_of_the_report_is_written(project: Path) -> None:
     with served(Desk(), DESK) as small:
         code, out, err = api_process(

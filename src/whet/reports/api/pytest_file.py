@@ -33,11 +33,15 @@ def write_tests(report: ApiReport, directory: Path, timeout_seconds: float = 10.
     path = directory / FILE_NAME
     if not (tests := module_source(report, timeout_seconds)):
         return None
-    if path.exists() and _MARK not in path.read_text(encoding="utf-8", errors="replace")[:500]:
-        raise WhetError(f"{path} was not written by whet.", "Move it away, or give another directory.")
+    refuse_a_strangers_file(path)
     directory.mkdir(parents=True, exist_ok=True)
     path.write_text(tests, encoding="utf-8")
     return path
+
+
+def refuse_a_strangers_file(path: Path) -> None:
+    if path.exists() and _MARK not in path.read_text(encoding="utf-8", errors="replace")[:500]:
+        raise WhetError(f"{path} was not written by whet.", "Move it away, or give another directory.")
 
 
 def module_source(report: ApiReport, timeout_seconds: float = 10.0) -> str:
