@@ -316,6 +316,31 @@ def test_a_file_with_an_address_and_a_base_path(project: Path) -> None:
     assert {one.path for one in small.heard} == {"/base/ping"}
 
 
+def test_a_document_with_mistakes_is_understood_and_they_are_told(project: Path) -> None:
+    """As httpbin's: `int` is no type, and a parameter has none."""
+    number = {"in": "path", "name": "n", "type": "int", "required": True}
+    made = {
+        "swagger": "2.0", "info": {"title": "bytes", "version": "1"}, "basePath": "/",
+        "paths": {
+            "/bytes/{n}": {"get": {"parameters": [number], "responses": {"200": {"description": "bytes"}}}},
+            "/status/{code}": {
+                "get": {"parameters": [{"in": "path", "name": "code"}], "responses": {"200": {"description": "so"}}}
+            },
+        },
+    }  # fmt: skip
+    (project / "openapi.json").write_text(json.dumps(made))
+
+    def answering(heard: Heard) -> Answer:
+        last = heard.path.rpartition("/")[2]
+        return (200, {}) if heard.path.startswith("/status") or last.removeprefix("-").isdecimal() else (404, {})
+
+    with served(answering) as small:
+        code, report = told(project, "openapi.json", "--url", small.url, "--requests", "60", "--seed", "1")
+    assert code == 0, report["faults"]
+    assert any("there is no type int; it was taken as integer" in note for note in report["notes"])
+    assert sum(one.path.rpartition("/")[2].isdecimal() for one in small.heard if "/bytes" in one.path) > 5
+
+
 def test_a_defect_of_ours_does_not_cost_what_was_learned(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(self: Campaign) -> None:
         raise ZeroDivisionError
