@@ -10,6 +10,8 @@ Which undocumented statuses are told is a choice between useful and noisy, made 
 - Other 4xx (409, 410, 418, ...) come from the service's own code: told where the draft was valid or the operation
   declares other 4xx.
 - An operation that declares no answer at all promises nothing, and nothing is told.
+
+A body that fits several alternatives of a `oneOf` is no fault: alternatives overlap more often than their authors know.
 """
 
 from collections.abc import Iterator
@@ -18,7 +20,7 @@ from whet.skills.api.contract.model import Answer, Contract, Json, Schema
 from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.faults import Kind, Suspicion
-from whet.skills.api.oracles.breaches import Breach, breaches, spoken
+from whet.skills.api.oracles.breaches import SEVERAL, Breach, breaches, spoken
 from whet.skills.api.oracles.causes import schema_signature, suspicion
 from whet.skills.api.oracles.reading import NotJson, parsed, speaks_json
 from whet.skills.api.oracles.routing import Routing
@@ -110,7 +112,8 @@ class Answers:
             breach = Breach("", "body", "json", f"the body is not JSON: {value.reason}")
             yield self._violation(exchange, status, breach)
         elif schema is not None:
-            for breach in breaches(self._schemas, schema, value, "response")[:MOST_VIOLATIONS]:
+            found = breaches(self._schemas, schema, value, "response")
+            for breach in [one for one in found if one.keyword != SEVERAL][:MOST_VIOLATIONS]:
                 yield self._violation(exchange, status, breach)
 
     def _headers(self, exchange: Exchange, answer: Answer, status: int) -> Iterator[Suspicion]:

@@ -1,6 +1,8 @@
 """Where a value breaks a schema: one breach for each place of the schema, however many entries of a list share it."""
 
 import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from whet.skills.api.contract.directions import Direction
@@ -9,7 +11,9 @@ from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.contract.validation import Violation
 
 _FORBIDDEN = "False schema"  # how the validator tells a property that this direction must not have
-HIDDEN = "hidden"
+_SEVERAL = "is valid under more than one of"  # and how it tells alternatives that overlap
+_FEW = 8
+HIDDEN, SEVERAL = "hidden", "several"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,17 +27,32 @@ class Breach:
 
 
 def breaches(schemas: Schemas, schema: Schema, value: Json, direction: Direction) -> tuple[Breach, ...]:
-    found: dict[tuple[str, str], Breach] = {}
-    for violation in schemas.errors(schema, value, direction=direction):
-        breach = _breach(violation)
-        found.setdefault((breach.place, breach.keyword), breach)
-    return tuple(found.values())
+    return once(every_breach(schemas, schema, value, direction))
+
+
+def every_breach(schemas: Schemas, schema: Schema, value: Json, direction: Direction) -> Iterator[Breach]:
+    """Of entries that share a place of the schema the first few: some may be forgiven, and others not."""
+    found = [_breach(violation) for violation in schemas.errors(schema, value, direction=direction)]
+    seen: Counter[tuple[str, str]] = Counter()
+    for breach in found:
+        seen[breach.place, breach.keyword] += 1
+        if seen[breach.place, breach.keyword] <= _FEW:
+            yield breach
+
+
+def once(found: Iterable[Breach]) -> tuple[Breach, ...]:
+    by_place: dict[tuple[str, str], Breach] = {}
+    for breach in found:
+        by_place.setdefault((breach.place, breach.keyword), breach)
+    return tuple(by_place.values())
 
 
 def _breach(violation: Violation) -> Breach:
     if violation.message.startswith(_FORBIDDEN):
         return Breach(violation.instance, violation.schema, HIDDEN, "this must not be sent in this direction")
     place, _, keyword = violation.schema.rpartition("/")
+    if keyword == "oneOf" and _SEVERAL in violation.message:
+        keyword = SEVERAL
     return Breach(violation.instance, place, keyword, violation.message)
 
 

@@ -5,17 +5,17 @@ service that refuses unknown ones contradicts nothing, and one that takes them d
 itself that more may come (`additionalProperties`, an object without listed properties), it is meant.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from whet.skills.api.contract.model import Json, Schema
 from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.exchange import NO_BODY, Draft
+from whet.skills.api.oracles.alternatives import TOGETHER, branches
 
 _DEEPEST = 8
 _OPEN = frozenset(
     {"additionalProperties", "patternProperties", "unevaluatedProperties", "propertyNames", "if", "dependentSchemas"}
 )
-_TOGETHER = ("allOf", "anyOf", "oneOf")
 
 
 def undeclared(schemas: Schemas, draft: Draft) -> bool:
@@ -30,16 +30,16 @@ def undeclared(schemas: Schemas, draft: Draft) -> bool:
 
 def _unknown(schemas: Schemas, schema: list[Json], value: Json, depth: int) -> bool:
     """`schema`: all that may describe the value, of which alternatives count together."""
-    branches = [branch for one in schema for branch in _branches(schemas, one, 0)]
-    if depth > _DEEPEST or not branches:
+    known = [branch for one in schema for branch in branches(schemas, one)]
+    if depth > _DEEPEST or not known:
         return False
     if isinstance(value, list):
-        items = [one["items"] for one in branches if isinstance(one.get("items"), Mapping)]
+        items = [one["items"] for one in known if isinstance(one.get("items"), Mapping)]
         return any(_unknown(schemas, items, entry, depth + 1) for entry in value)
     if not isinstance(value, dict):
         return False
-    named = [one["properties"] for one in branches if isinstance(one.get("properties"), Mapping)]
-    if not any(map(_open, branches)) and not all(any(name in properties for properties in named) for name in value):
+    named = [one["properties"] for one in known if isinstance(one.get("properties"), Mapping)]
+    if not any(map(_open, known)) and not all(any(name in properties for properties in named) for name in value):
         return True
     return any(
         _unknown(schemas, [properties[name] for properties in named if name in properties], inner, depth + 1)
@@ -52,14 +52,4 @@ def _open(branch: Schema) -> bool:
     if any(branch.get(key, False) is not False for key in _OPEN):
         return True
     kinds = branch.get("type", "object")
-    return "object" in kinds and not any(key in branch for key in ("properties", *_TOGETHER))
-
-
-def _branches(schemas: Schemas, schema: Json, depth: int) -> Iterator[Schema]:
-    """A schema and its alternatives, as far as they are objects of their own."""
-    if not isinstance(schema, Mapping) or depth > _DEEPEST:
-        return
-    merged = schemas.merged(schema)
-    yield merged
-    for one in (one for key in _TOGETHER for one in merged.get(key) or ()):
-        yield from _branches(schemas, one, depth + 1)
+    return "object" in kinds and not any(key in branch for key in ("properties", *TOGETHER))
