@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -77,6 +78,12 @@ def test_nothing_is_told_that_was_not_planted(planted: Visit) -> None:
     planted_places.add((Kind.SERVER_ERROR, "PUT /loans/{loan_id}/notes/{note_id}"))  # note-nul: the same code
     told = {(fault.suspicion.kind, fault.suspicion.operation) for fault in planted.campaign.faults}
     assert told <= planted_places
+
+
+def test_no_cause_is_told_twice(planted: Visit) -> None:
+    told = Counter((fault.suspicion.kind, fault.suspicion.operation) for fault in planted.campaign.faults)
+    there = Counter((fault.kind, fault.operation) for fault in CATALOGUE)
+    assert {place: times for place, times in told.items() if times > max(1, there[place])} == {}
 
 
 def test_every_operation_is_reached(planted: Visit) -> None:

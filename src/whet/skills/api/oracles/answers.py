@@ -113,7 +113,8 @@ class Answers:
             yield self._violation(exchange, status, breach)
         elif schema is not None:
             found = breaches(self._schemas, schema, value, "response")
-            for breach in [one for one in found if one.keyword != SEVERAL][:MOST_VIOLATIONS]:
+            by_place = {one.at: one for one in reversed(found) if one.keyword != SEVERAL}  # one wrong value, one fault
+            for breach in reversed(list(by_place.values())[-MOST_VIOLATIONS:]):
                 yield self._violation(exchange, status, breach)
 
     def _headers(self, exchange: Exchange, answer: Answer, status: int) -> Iterator[Suspicion]:

@@ -14,6 +14,8 @@ _FORBIDDEN = "False schema"  # how the validator tells a property that this dire
 _SEVERAL = "is valid under more than one of"  # and how it tells alternatives that overlap
 _FEW = 8
 HIDDEN, SEVERAL = "hidden", "several"
+_PARAMETERS = frozenset({"path", "query", "header", "cookie"})
+_APART = {"additionalProperties": " unknown", "unevaluatedProperties": " unknown", "json": " not JSON"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,21 @@ def _breach(violation: Violation) -> Breach:
     if keyword == "oneOf" and _SEVERAL in violation.message:
         keyword = SEVERAL
     return Breach(violation.instance, place, keyword, violation.message)
+
+
+def slot(breach: Breach) -> str:
+    """The place of a request that it broke, the same whatever stood there: "query.limit", "body.items[].price".
+
+    What is missing and what nobody declared are told apart from what is wrong; which rule a wrong value breaks is not:
+    where one is not checked, the others mostly are not either, and it is one thing to repair.
+    """
+    where, _, name = breach.place.partition("/")[0].partition(" ")
+    inside = re.sub(r"/\d+(?=/|$)", "[]", f"/{breach.at}" if breach.at else "").replace("/", ".")
+    found = f"{where}.{name}{inside}" if name and where in _PARAMETERS else f"body{inside}"
+    missing = re.match(r'"(.*)" is a required property', breach.message)
+    if breach.keyword == "required":
+        return f"{found}.{missing[1]} missing" if missing else f"{found} missing"
+    return found + _APART.get(breach.keyword, "")
 
 
 def spoken(at: str) -> str:

@@ -63,7 +63,7 @@ class Keeping:
             return ()
         values = draft.values(parameter.where)
         if parameter.name not in values:
-            return _missing(parameter.where, parameter.name) if parameter.required else ()
+            return _missing(f"{parameter.where} {parameter.name}", parameter.name) if parameter.required else ()
         value = values[parameter.name]
         if isinstance(value, bytes):
             return ()
@@ -74,7 +74,7 @@ class Keeping:
         declared = _declared(draft)
         if draft.raw is None and draft.body is NO_BODY:
             bodies = draft.operation.bodies
-            return _missing("body", "body") if bodies and all(one.required for one in bodies) else ()
+            return _missing("body", "a body") if bodies and all(one.required for one in bodies) else ()
         if declared is None or not (speaks_json(_media(declared)) or _media(declared) in _FORMS):
             return None
         if draft.raw is None:
@@ -134,8 +134,8 @@ def _media(body: Body) -> str:
     return body.media.partition(";")[0].strip().lower()
 
 
-def _missing(where: str, name: str) -> tuple[Breach, ...]:
-    return (Breach(name, where, "required", f"{name} is required"),)
+def _missing(place: str, name: str) -> tuple[Breach, ...]:
+    return (Breach("", place, "required", f"{name} is required"),)
 
 
 def _given(draft: Draft) -> Iterator[tuple[Json, Json]]:
