@@ -11,17 +11,26 @@ import pytest
 from examples.api.running import running
 from tests.cli.api_services import DESK, Desk, api, api_process, changed, told
 from tests.cli.command_line import environment
-from tests.skills.api.small_service import document, does, served
+from tests.skills.api.small_service import Answer, Heard, document, does, record, served
 from tests.tools.http.scripted import free_port
 
 from whet.bootstrap.site import open_site
 from whet.skills.api.campaign import Campaign
+
+WORDS = {"name": {"type": "string", "minLength": 4}, "password": {"type": "string", "minLength": 8}}
 
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
     (tmp_path / "pyproject.toml").write_text('[project]\nname = "desk"\nversion = "1"\n')
     return tmp_path
+
+
+def _pytest(project: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:whet", "tests/api"],
+        cwd=project, env=environment(), capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
 
 
 def test_help_says_what_it_does_and_warns() -> None:
@@ -89,6 +98,67 @@ class TestBadInput:
         assert remedy in self.refused(project, "http://127.0.0.1:1", *arguments)
 
 
+@pytest.mark.parametrize("option", ["--html", "--junit", "--sarif", "--write-tests"])
+@pytest.mark.parametrize("place", ["pyproject.toml/below", "/proc/nowhere/below"])
+def test_what_cannot_be_written_is_said_before_the_first_request(project: Path, option: str, place: str) -> None:
+    with served(Desk(), DESK) as small:
+        code, out, err = api(project, small.url, "--requests", "10", option, place)
+        assert small.heard == []
+    assert (code, out) == (2, "")
+    assert option in err
+    assert "Give another path" in " ".join(err.split())
+
+
+@pytest.mark.parametrize("option", ["--html", "--junit", "--sarif"])
+def test_a_folder_is_no_file(project: Path, option: str) -> None:
+    with served(Desk(), DESK) as small:
+        code, _, err = api(project, small.url, "--requests", "10", option, ".")
+        assert small.heard == []
+    assert code == 2
+    assert "it is a folder" in err
+
+
+def test_tests_of_someone_else_are_found_before_the_first_request(project: Path) -> None:
+    (project / "test_whet_api.py").write_text("mine = 1\n")
+    with served(Desk(), DESK) as small:
+        code, _, err = api(project, small.url, "--requests", "10", "--write-tests", ".")
+        assert small.heard == []
+    assert code == 2
+    assert "was not written by whet" in err
+
+
+@pytest.mark.parametrize("lost", ["api.sarif", "junit.xml", "page.html", "tests", "summary.md"])
+def test_a_file_that_cannot_be_written_in_the_end_costs_no_other(
+    project: Path, lost: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was free when the run began; somebody made a folder, or a file, of it meanwhile."""
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(project / "summary.md"))
+    desk = Desk()
+
+    def answering(heard: Heard) -> Answer:
+        if lost == "tests":
+            (project / lost).touch()
+        else:
+            (project / lost).mkdir(exist_ok=True)
+        return desk(heard)
+
+    with served(answering, DESK) as small:
+        code, out, err = api(
+            project, small.url, "--requests", "60", "--seed", "1", "--sarif", "api.sarif", "--junit", "junit.xml",
+            "--html", "page.html", "--write-tests", "tests",
+        )  # fmt: skip
+    assert code == 2
+    assert "server error" in out
+    assert f"{lost}" in err
+    assert "could not be written" in err
+    assert "Traceback" not in err
+    written = {"api.sarif", "junit.xml", "page.html", "tests/test_whet_api.py", "summary.md"} - {lost}
+    assert all((project / one).is_file() for one in written if not one.startswith(lost))
+    with open_site(project).store() as store:
+        assert store.knowledge.services()
+
+
 def test_a_faulty_service_is_exit_1_and_every_form_of_the_report_is_written(project: Path) -> None:
     with served(Desk(), DESK) as small:
         code, out, err = api_process(
@@ -102,10 +172,7 @@ def test_a_faulty_service_is_exit_1_and_every_form_of_the_report_is_written(proj
         assert "Desk" in (project / ".whet" / "api.html").read_text()
         assert ET.parse(project / "junit.xml").getroot() is not None  # noqa: S314 - our own
         assert json.loads((project / "api.sarif").read_text())["version"] == "2.1.0"
-        ran = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:whet", "tests/api"],
-            cwd=project, env=environment(), capture_output=True, text=True, check=False, timeout=60,
-        )  # fmt: skip
+        ran = _pytest(project)
         assert ran.returncode == 1, ran.stdout + ran.stderr
         assert "passed" not in ran.stdout.splitlines()[-1]
 
@@ -117,11 +184,64 @@ def test_written_tests_pass_when_it_is_fixed(project: Path) -> None:
         api(project, small.url, "--requests", "150", "--seed", "1", "--write-tests", "tests/api")
         desk.broken = False
         desk.notes.clear()
-        ran = subprocess.run(
-            [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:whet", "tests/api"],
-            cwd=project, env=environment(), capture_output=True, text=True, check=False, timeout=60,
-        )  # fmt: skip
+        ran = _pytest(project)
     assert ran.returncode == 0, ran.stdout
+
+
+GUARDED = document(
+    {
+        "/members": {"post": does("201", "409", "422", body=record(("name", "password"), **WORDS))},
+        "/login": {"post": does("200", "401", "422", body=record(("name", "password"), **WORDS))},
+        "/diary": {"get": does("200", "401", security=[{"token": []}])},
+        "/weather": {"get": does("200")},
+    },
+    components={"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
+)
+
+
+class Guarded:
+    """Whoever signed up can log in; the diary needs it, the weather does not. `broken`: both fail."""
+
+    def __init__(self) -> None:
+        self.broken, self.members, self.tokens = True, set[str](), set[str]()
+
+    def __call__(self, heard: Heard) -> Answer:
+        failed = (500, {"error": f"KeyError: '{heard.path[1:]}'"}) if self.broken else (200, {})
+        if heard.method == "GET":
+            known = heard.headers.get("Authorization") in self.tokens
+            return failed if known or heard.path == "/weather" else (401, {"error": "log in"})
+        given = heard.body if isinstance(heard.body, dict) else {}
+        name, password = given.get("name"), given.get("password")
+        if not isinstance(name, str) or not isinstance(password, str) or len(name) < 4 or len(password) < 8:
+            return 422, {"error": "a name and a password"}
+        if heard.path == "/members":
+            taken = name in self.members
+            self.members.add(name)
+            return (409, {"error": "taken"}) if taken else (201, {"name": name})
+        if name not in self.members:
+            return 401, {"error": "nobody is called so"}
+        self.tokens.add(f"Bearer token-of-{name}")
+        return 200, {"token": f"token-of-{name}"}
+
+
+def test_written_tests_log_in_themselves_and_only_where_they_need_it(project: Path) -> None:
+    """Where Whet found the login, nobody has credentials to put into the environment."""
+    guarded = Guarded()
+    with served(guarded, GUARDED) as small:
+        api(project, small.url, "--requests", "400", "--seed", "1", "--write-tests", "tests/api")
+        source = (project / "tests" / "api" / "test_whet_api.py").read_text()
+        outcomes = []
+        for broken in (True, False, False):
+            guarded.broken = broken
+            if broken:  # as after a restart
+                guarded.members, guarded.tokens = set(), set()
+            outcomes.append(_pytest(project).stdout.splitlines()[-1])
+    assert "'/diary'" in source
+    assert "from_environment('" not in source
+    weather = source[source.index("def test_server_error_get_weather") :].partition("\n\n\n")[0]
+    assert "/login" not in weather
+    assert "passed" not in outcomes[0]
+    assert all("failed" not in one and "error" not in one for one in outcomes[1:]), outcomes
 
 
 def test_a_healthy_service_is_exit_0(project: Path) -> None:
@@ -194,6 +314,31 @@ def test_a_file_with_an_address_and_a_base_path(project: Path) -> None:
     with served(lambda _: (200, {})) as small:
         told(project, "openapi.json", "--url", f"{small.url}/base", "--requests", "5")
     assert {one.path for one in small.heard} == {"/base/ping"}
+
+
+def test_a_document_with_mistakes_is_understood_and_they_are_told(project: Path) -> None:
+    """As httpbin's: `int` is no type, and a parameter has none."""
+    number = {"in": "path", "name": "n", "type": "int", "required": True}
+    made = {
+        "swagger": "2.0", "info": {"title": "bytes", "version": "1"}, "basePath": "/",
+        "paths": {
+            "/bytes/{n}": {"get": {"parameters": [number], "responses": {"200": {"description": "bytes"}}}},
+            "/status/{code}": {
+                "get": {"parameters": [{"in": "path", "name": "code"}], "responses": {"200": {"description": "so"}}}
+            },
+        },
+    }  # fmt: skip
+    (project / "openapi.json").write_text(json.dumps(made))
+
+    def answering(heard: Heard) -> Answer:
+        last = heard.path.rpartition("/")[2]
+        return (200, {}) if heard.path.startswith("/status") or last.removeprefix("-").isdecimal() else (404, {})
+
+    with served(answering) as small:
+        code, report = told(project, "openapi.json", "--url", small.url, "--requests", "60", "--seed", "1")
+    assert code == 0, report["faults"]
+    assert any("there is no type int; it was taken as integer" in note for note in report["notes"])
+    assert sum(one.path.rpartition("/")[2].isdecimal() for one in small.heard if "/bytes" in one.path) > 5
 
 
 def test_a_defect_of_ours_does_not_cost_what_was_learned(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,7 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from whet.bootstrap.api_document import fetched
@@ -141,6 +141,7 @@ class Visit:
 
     def _fault(self, fault: Fault, standing: Standing, secrets: Secrets) -> FaultLine:
         affected = self.campaign.affected(fault)
+        fault = replace(fault, steps=self.access.from_the_login(fault.steps))
         return fault_line(fault, self.contract, str(self.origin), secrets, standing, affected)
 
     def _edges(self) -> list[EdgeLine]:

@@ -14,17 +14,14 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from whet.bootstrap.api import Asked, Visit, prepare
 from whet.bootstrap.site import open_site
+from whet.cli.api_files import Files
 from whet.cli.options import format_option, project_option
 from whet.cli.output import say
 from whet.core.errors import WhetError
 from whet.core.text import printable
 from whet.reports.api import github
-from whet.reports.api.html import render_html
 from whet.reports.api.jsonout import render_json
-from whet.reports.api.junit import render_junit
 from whet.reports.api.model import ApiReport
-from whet.reports.api.pytest_file import write_tests
-from whet.reports.api.sarif import render_sarif
 from whet.reports.api.terminal import print_report
 from whet.reports.api.words import present
 from whet.skills.api.access import parse_credential
@@ -32,7 +29,7 @@ from whet.skills.api.campaign import Budget
 from whet.skills.api.oauth import parse_client
 from whet.tools.http.messages import Headers
 
-INTERRUPTED, TERMINATED = 130, 143
+WRITING_FAILED, INTERRUPTED, TERMINATED = 2, 130, 143
 _A_PATH = click.Path(path_type=Path)
 
 
@@ -106,6 +103,8 @@ def api(
     asked = Asked(
         document, url, budget, _headers(headers), given, oauth2, seed, only, exclude, safe, rate, timeout, fresh
     )  # fmt: skip
+    files = Files(html or site.state_dir / "api.html", junit, sarif, tests, timeout)
+    files.check()
     with _as_before(), site.store() as store:
         visit = prepare(asked, store.knowledge)
         try:
@@ -116,14 +115,9 @@ def api(
             raise
         visit.remember(store.knowledge)  # first: whoever asked for an end may not wait for pages
         report = visit.report(broken_off is not None)
-        page = html or site.state_dir / "api.html"
-        _write(page, render_html(report))
-    for path, text in ((junit, render_junit), (sarif, render_sarif)):
-        if path is not None:
-            _write(path, text(report))
-    written = write_tests(report, tests, timeout) if tests is not None else None
-    _tell(report, form, page, written)
-    sys.exit(broken_off or int(fail_on == "any" and bool(present(report.faults))))
+    written = files.write(report)
+    _tell(report, form, files, written)
+    sys.exit(WRITING_FAILED if files.problems else broken_off or int(fail_on == "any" and bool(present(report.faults))))
 
 
 def _headers(given: tuple[str, ...]) -> Headers:
@@ -221,21 +215,15 @@ def _progress(visit: Visit) -> Iterator[_Bar]:
         yield bar
 
 
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-
-
-def _tell(report: ApiReport, form: str, page: Path, tests: Path | None) -> None:
+def _tell(report: ApiReport, form: str, files: Files, tests: Path | None) -> None:
     if form == "json":
         sys.stdout.write(render_json(report) + "\n")
     else:
         print_report(report)
-        say(f"\nReport: {page}" + (f"\nTests: {tests}" if tests else ""))
+        say(f"\nReport: {files.html}" + (f"\nTests: {tests}" if tests else ""))
     if os.environ.get("GITHUB_ACTIONS") == "true":
-        summary = os.environ.get("GITHUB_STEP_SUMMARY")
         for line in github.annotations(report):
             click.echo(line, err=form == "json")
-        if summary:
-            with Path(summary).open("a", encoding="utf-8") as file:
-                file.write(github.step_summary(report))
+        files.summarise(report)
+    for problem in files.problems:
+        click.echo(printable(problem, 1000), err=True)

@@ -5,8 +5,8 @@ from typing import Any, Literal
 
 from tests.reports.api.faulty_service import ITEM, TOKEN
 
-from whet.skills.api.contract.model import Answer, Contract, Operation
-from whet.skills.api.exchange import Draft, Exchange
+from whet.skills.api.contract.model import Answer, Body, Contract, Operation
+from whet.skills.api.exchange import NO_BODY, Draft, Exchange
 from whet.skills.api.faults import Fault, Kind, Suspicion
 from whet.tools.http.client import Client
 from whet.tools.http.messages import Headers, Request
@@ -30,10 +30,14 @@ PATHS: dict[str, dict[str, Any]] = {
 }
 
 
+SENT = {"type": "object", "properties": {"name": {"type": "string"}, "user": {"type": "string"}}}
+
+
 def _operation(name: str, answers: dict[str, Any]) -> Operation:
     method, _, path = name.partition(" ")
     told = tuple(Answer(status, {"application/json": schema}) for status, schema in answers.items())
-    return Operation(name, method, path, (), (), told)
+    bodies = (Body("application/json", SENT, required=True),) if method in ("POST", "PUT") else ()
+    return Operation(name, method, path, (), bodies, told)
 
 
 def contract() -> Contract:
@@ -62,7 +66,8 @@ class Tour:
         typed = (("Content-Type", "application/json"),) if body is not None else ()
         raw = None if body is None else json.dumps(body).encode()
         request = Request(known.method, target or known.path, typed + headers, raw)
-        return Exchange(1, Draft(known, credentials=credentials), request, self.client.send(request))
+        draft = Draft(known, body=NO_BODY if body is None else body, credentials=credentials)
+        return Exchange(1, draft, request, self.client.send(request))
 
     def create(self, name: str) -> tuple[Exchange, int]:
         exchange = self.send("POST /items", body={"name": name})

@@ -1,12 +1,21 @@
 """`whet api` on the example library: planted faults are found, and a sound service gives no false alarm."""
 
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from examples.api.faults import CATALOGUE
 from examples.api.running import running
 
 from whet.bootstrap.api import Asked, Visit, prepare
+from whet.reports.api.model import ApiReport
+from whet.reports.api.pytest_file import function_name, write_tests
 from whet.skills.api.access import Credential
 from whet.skills.api.campaign import Budget
 from whet.skills.api.faults import Kind
@@ -28,10 +37,21 @@ def visited(url: str, requests: int, seed: int, only: tuple[str, ...] = ()) -> V
     return visit
 
 
+_FAULTY = ",".join(fault.name for fault in _STEADY)
+_OUTAGE = ",".join(_OUTAGES)
+
+
 @pytest.fixture(scope="module")
 def planted() -> Iterator[Visit]:
-    with running(",".join(fault.name for fault in _STEADY)) as service:
+    with running(_FAULTY) as service:
         yield visited(service.document, 3_000, seed=1)
+
+
+@pytest.fixture(scope="module")
+def silent() -> Iterator[Visit]:
+    only = ("POST /books", "GET /books", "PUT /books/{book_id}/cover")
+    with running(_OUTAGE, supervised=True) as service:
+        yield visited(service.document, 600, seed=1, only=only)
 
 
 def found(visit: Visit) -> set[str]:
@@ -60,17 +80,60 @@ def test_nothing_is_told_that_was_not_planted(planted: Visit) -> None:
     assert told <= planted_places
 
 
+def test_no_cause_is_told_twice(planted: Visit) -> None:
+    told = Counter((fault.suspicion.kind, fault.suspicion.operation) for fault in planted.campaign.faults)
+    there = Counter((fault.kind, fault.operation) for fault in CATALOGUE)
+    assert {place: times for place, times in told.items() if times > max(1, there[place])} == {}
+
+
 def test_every_operation_is_reached(planted: Visit) -> None:
     unreached = {one for one, told in planted.campaign.operations.items() if told.reached_at is None}
     assert unreached <= {"POST /login"}, unreached
 
 
-def test_a_hang_and_a_crash_are_told_with_the_request_that_did_it() -> None:
-    only = ("POST /books", "GET /books", "PUT /books/{book_id}/cover")
-    with running(",".join(_OUTAGES), supervised=True) as service:
-        visit = visited(service.document, 600, seed=1, only=only)
-    told = {(fault.suspicion.kind, fault.suspicion.operation): fault.confirmed for fault in visit.campaign.faults}
+def test_a_hang_and_a_crash_are_told_with_the_request_that_did_it(silent: Visit) -> None:
+    told = {(fault.suspicion.kind, fault.suspicion.operation): fault.confirmed for fault in silent.campaign.faults}
     assert told == {(Kind.TIMEOUT, "GET /books"): True, (Kind.CRASH, "PUT /books/{book_id}/cover"): True}
+
+
+def _outcomes(tests: Path, url: str) -> dict[str, str]:
+    """By test; a skipped one has none."""
+    command = [sys.executable, "-m", "pytest", "-q", "-rA", "--tb=short", "-p", "no:cacheprovider", "-p", "no:whet"]
+    variables = {"WHET_API_URL": url, "WHET_API_TIMEOUT": "2", "WHET_API_X_API_KEY": _KEY[0].value}
+    done = subprocess.run(
+        [*command, str(tests)], cwd=tests.parent, env=os.environ | variables, capture_output=True, text=True
+    )
+    return {test: how for how, test in re.findall(r"^(PASSED|FAILED|ERROR) \S+::(\w+)", done.stdout, re.MULTILINE)}
+
+
+def _kinds(report: ApiReport, outcomes: dict[str, str], outcome: str) -> set[Kind]:
+    return {fault.kind for fault in report.faults if outcomes.get(function_name(fault)) == outcome}
+
+
+def test_written_tests_of_every_kind_are_red_with_the_faults_and_green_without(
+    planted: Visit, silent: Visit, tmp_path: Path
+) -> None:
+    """On a library that was started anew, twice: what a test needs it makes, under names that are not taken."""
+    for visit, faults in ((planted, _FAULTY), (silent, _OUTAGE)):
+        report = visit.report()
+        tests = write_tests(report, tmp_path / faults[:8])
+        assert tests is not None
+        with running(faults, supervised=True) as service:
+            red = _outcomes(tests, service.url)
+        assert {test: how for test, how in red.items() if how != "FAILED"} == {}
+        assert _kinds(report, red, "FAILED") == {fault.kind for fault in report.faults}
+        with running("none") as service:
+            for green in (_outcomes(tests, service.url), _outcomes(tests, service.url)):
+                assert {test: how for test, how in green.items() if how != "PASSED"} == {}
+                assert green.keys() == red.keys()
+    told = {fault.kind for visit in (planted, silent) for fault in visit.report().faults}
+    assert told == set(Kind)
+
+
+def test_what_did_not_show_again_has_no_test(planted: Visit, tmp_path: Path) -> None:
+    report = planted.report()
+    unsure = tuple(replace(fault, confirmed=False) for fault in report.faults)
+    assert write_tests(replace(report, faults=unsure), tmp_path) is None
 
 
 def test_a_sound_service_gives_no_alarm_in_5000_requests() -> None:

@@ -1,18 +1,19 @@
 """Which values of a request came from an earlier step, so that a replay can use the ids it is given itself.
 
 First what the service made: a value that the request before had sent under the same name is repeated, not made. Then
-the names that the client chose for what it created: a replay may have to choose others where those are taken.
+the names that the client chose for what it created: a replay may have to choose others where those are taken. Of what
+was merely read only names of things count: a colour or a year that was seen in a list is a value like any other.
 """
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple
 from urllib.parse import parse_qsl, unquote, urlsplit
 
-from whet.reports.api.model import Carried, Json
+from whet.reports.api.model import Carried, Json, Stale
 from whet.skills.api.exchange import Exchange
-from whet.tools.http.messages import Request, Response
+from whet.tools.http.messages import Request
 
 # Below this length a text in the middle of another, or in a list, is more likely chance than an id.
 _TELLING_LENGTH = 8
@@ -26,6 +27,7 @@ class Made(NamedTuple):
     source: str
     name: str
     text: str
+    read: bool = False  # by a request that makes nothing
 
 
 class Slot(NamedTuple):
@@ -43,7 +45,7 @@ def carried(steps: Sequence[Exchange]) -> tuple[tuple[Carried, ...], ...]:
         places = list(slots(step.request, step.operation.path))
         taken = [(slot, best) for slot in places if (best := _best(slot, made)) is not None]
         found.append(tuple(Carried(one.step, one.source, slot.where, slot.place, one.text) for slot, one in taken))
-        made.extend(_made(number, places, step.response))
+        made.extend(_made(number, step, places))
         made.extend(_chosen(number, step.request))
     return tuple(found)
 
@@ -58,10 +60,11 @@ def _fits(slot: Slot, one: Made) -> bool:
     """The same text; and where it is short, names that say that it is no accident."""
     telling = len(one.text) >= _TELLING_LENGTH
     if slot.where == "header":
-        return telling and one.text in slot.text
-    related = slot.name.lower() == one.name.lower() or (
-        _is_id(one.name) and (slot.where == "path" or _is_id(slot.name))
-    )
+        return one.text in slot.text and (telling or (one.source == "header:etag" and one.text == slot.text))
+    named = _is_id(one.name) and (slot.where == "path" or _is_id(slot.name))
+    related = named or slot.name.lower() == one.name.lower()
+    if one.read and slot.where != "path":
+        return one.text == slot.text and _is_id(one.name) and (telling or related)
     return one.text == slot.text and (telling or related)
 
 
@@ -69,9 +72,10 @@ def _is_id(name: str) -> bool:
     return name.lower().endswith(("id", "ids", "key", "slug", "code", "number", "ref", "etag", "token"))
 
 
-def _preference(slot: Slot, one: Made) -> tuple[bool, bool, bool, int, int]:
-    chosen = one.source.startswith("sent:")
-    return chosen, slot.name.lower() != one.name.lower(), not _is_id(one.name), -one.step, one.source.count("/")
+def _preference(slot: Slot, one: Made) -> tuple[bool, bool, bool, bool, int, int]:
+    """What is chosen by the client comes after what the service made, and a list after who made what is in it."""
+    chosen, other = one.source.startswith("sent:"), slot.name.lower() != one.name.lower()
+    return one.read, chosen, other, not _is_id(one.name), -one.step, one.source.count("/")
 
 
 def slots(request: Request, path: str) -> Iterator[Slot]:
@@ -93,13 +97,15 @@ def slots(request: Request, path: str) -> Iterator[Slot]:
             yield Slot("body", name, name, _written(leaf))
 
 
-def _made(number: int, places: Iterable[Slot], response: Response) -> Iterator[Made]:
-    sent = {(slot.name, slot.text) for slot in places}
-    texts = {text for _, text in sent if len(text) >= _TELLING_LENGTH}
+def _made(number: int, step: Exchange, places: Sequence[Slot]) -> Iterator[Made]:
+    sent, response, method = {(slot.name, slot.text) for slot in places}, step.response, step.request.method
+    repeated = {slot.text for slot in places if len(slot.text) >= _TELLING_LENGTH}
+    if method != "POST" or response.status != 201:  # what was created may have the number of what is in its path
+        repeated |= {slot.text for slot in places if slot.where == "path"}
     for pointer, leaf in leaves(_document(response.body)):
         name, text = pointer.rpartition("/")[2], _written(leaf)
-        if text and (name, text) not in sent and text not in texts:
-            yield Made(number, pointer, name, text)
+        if text and (name, text) not in sent and text not in repeated:
+            yield Made(number, pointer, name, text, read=method not in ("POST", "PUT"))
     if etag := response.header("etag"):
         yield Made(number, "header:etag", "etag", etag)
     if location := response.header("location"):
@@ -121,24 +127,34 @@ def leaves(document: Json) -> Iterator[tuple[str, Json]]:
             return
         pointer, value = waiting.pop()
         if isinstance(value, dict):
-            escaped = [(f"{pointer}/{_escaped(name)}", item) for name, item in value.items()]
-            waiting.extend(reversed(escaped))
+            waiting.extend(reversed([(f"{pointer}/{escaped(name)}", item) for name, item in value.items()]))
         elif isinstance(value, list):
             waiting.extend(reversed([(f"{pointer}/{place}", item) for place, item in enumerate(value)]))
         elif isinstance(value, str | int | float) and not isinstance(value, bool):
             yield pointer, value
 
 
-def stale_values(steps: Sequence[Exchange]) -> dict[str, Json]:
-    """What the last answer still shows as it was before the write: JSON pointer into that answer → old value."""
+def stale_values(steps: Sequence[Exchange]) -> tuple[Stale, ...]:
+    """What the last answer still shows as it was before the write, and which earlier answer told it so first."""
     writes = [number for number, step in enumerate(steps[:-1]) if step.request.method in ("POST", "PUT", "PATCH")]
     if not writes:
-        return {}
+        return ()
     shown = dict(leaves(_document(steps[-1].response.body)))
     sent = dict(leaves(_document(steps[writes[-1]].request.body)))
-    before = {text for step in steps[: writes[-1]] for _, text in leaves(_document(step.response.body))}
-    other = {place: value for place, value in shown.items() if sent.get(_inner(place, sent), value) != value}
-    return {place: value for place, value in other.items() if value in before} or other
+    given = {place: sent.get(_inner(place, sent), value) for place, value in shown.items()}
+    found = [Stale(place, value, given[place], *_told_before(steps[: writes[-1]], place, value))
+             for place, value in shown.items() if given[place] != value]  # fmt: skip
+    return tuple(one for one in found if one.step is not None) or tuple(found)
+
+
+def _told_before(steps: Sequence[Exchange], place: str, value: Json) -> tuple[int, str] | tuple[None, None]:
+    """The latest step that told it under the same name."""
+    name = place.rpartition("/")[2]
+    for number in reversed(range(len(steps))):
+        for pointer, told in leaves(_document(steps[number].response.body)):
+            if told == value and pointer.rpartition("/")[2] == name:
+                return number, pointer
+    return None, None
 
 
 def _inner(place: str, sent: Mapping[str, Json]) -> str:
@@ -167,5 +183,5 @@ def _written(leaf: Json) -> str:
     return leaf if isinstance(leaf, str) else json.dumps(leaf)
 
 
-def _escaped(name: str) -> str:
+def escaped(name: str) -> str:
     return name.replace("~", "~0").replace("/", "~1")

@@ -3,15 +3,18 @@
 from collections.abc import Iterator, Sequence
 
 from whet.core.text import printable, printable_lines
-from whet.reports.api.carrying import carried, stale_values
+from whet.reports.api.carrying import carried, escaped, stale_values
 from whet.reports.api.curl import curl_line
 from whet.reports.api.model import FaultLine, Severity, Standing, StepLine
 from whet.reports.api.promises import promise_of
 from whet.reports.api.redaction import Secrets, response_secrets
 from whet.reports.api.words import SEVERITY
 from whet.skills.api.contract.model import Contract, Operation
+from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.exchange import Exchange
 from whet.skills.api.faults import Fault, Kind
+from whet.skills.api.oracles.replaying import names
+from whet.skills.api.oracles.slots import Place
 from whet.tools.http.messages import Headers, Request, Response
 
 SHOWN_CHARACTERS = 4_000
@@ -28,7 +31,7 @@ def fault_line(
 ) -> FaultLine:
     """`operations` are those that the fault affects, when it is more than the one that shows it."""
     suspicion = fault.suspicion
-    steps = step_lines(fault.steps, secrets)
+    steps = step_lines(fault.steps, secrets, Schemas(contract))
     operation = contract.operation(suspicion.operation)
     line = FaultLine(
         kind=suspicion.kind,
@@ -43,12 +46,13 @@ def fault_line(
         curl="\n".join(curl_line(step.request, base_url) for step in steps),
         seen=fault.seen,
         promise=None if operation is None else promise_of(operation, contract, suspicion.kind),
-        stale=stale_values(fault.steps) if suspicion.kind is Kind.LOST_UPDATE else {},
+        stale=stale_values(fault.steps) if suspicion.kind is Kind.LOST_UPDATE else (),
+        rests=fault.rests,
     )
     return secrets.hidden_in(line)
 
 
-def step_lines(exchanges: Sequence[Exchange], secrets: Secrets) -> tuple[StepLine, ...]:
+def step_lines(exchanges: Sequence[Exchange], secrets: Secrets, schemas: Schemas) -> tuple[StepLine, ...]:
     """A sequence without its secrets: those of the run, and the tokens that its own answers hand out."""
     own = secrets.with_values(text for exchange in exchanges for text in _handed_out(exchange))
     return tuple(
@@ -60,9 +64,14 @@ def step_lines(exchanges: Sequence[Exchange], secrets: Secrets) -> tuple[StepLin
             received=_received(exchange.response, own),
             credentials=exchange.draft.credentials,
             carried=own.hidden_in(taken),
+            names=tuple(_pointer(place) for place in names(schemas, exchange.draft)),
         )
         for exchange, taken in zip(exchanges, carried(exchanges), strict=True)
     )
+
+
+def _pointer(place: Place) -> str:
+    return "".join(f"/{escaped(str(part))}" for part in place[1:])
 
 
 def _handed_out(exchange: Exchange) -> Iterator[str]:

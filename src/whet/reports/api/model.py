@@ -49,6 +49,21 @@ class StepLine:
     received: str
     credentials: Literal["given", "none", "wrong"] = "given"
     carried: tuple[Carried, ...] = ()
+    names: tuple[str, ...] = ()  # JSON pointers into its body: texts that may be changed where they are taken
+
+
+@dataclass(frozen=True, slots=True)
+class Stale:
+    """`place` of the last answer still shows `value`, which the answer to `step` had at `told`, and not what was sent.
+
+    `step` is None where no earlier answer told it.
+    """
+
+    place: str
+    value: Json
+    sent: Json
+    step: int | None = None
+    told: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +92,8 @@ class FaultLine:
     curl: str
     seen: int = 1
     promise: Promise | None = None
-    # JSON pointer into the last answer → the old value that an update should have replaced.
-    stale: Mapping[str, Json] = field(default_factory=dict)
+    stale: tuple[Stale, ...] = ()  # old values that an update should have replaced
+    rests: bool = False  # on things that were there already when it was found
 
 
 @dataclass(frozen=True, slots=True)

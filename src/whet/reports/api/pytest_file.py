@@ -18,10 +18,12 @@ from whet.reports.api.asserting import assertion
 from whet.reports.api.model import ApiReport, FaultLine
 from whet.reports.api.replaying import step_source
 from whet.reports.api.words import KINDS, by_urgency
+from whet.skills.api import renaming
 from whet.skills.api.faults import Kind
 
 FILE_NAME = "test_whet_api.py"
 _MARK = "Written by whet"
+_GONE = ["if answer.status == 404:", "    pytest.skip('what this was found with is not there any more')"]
 _DEFAULT_URL = '"http://127.0.0.1:8000"'
 _DEFAULT_TIMEOUT = '"10"'
 
@@ -31,19 +33,24 @@ def write_tests(report: ApiReport, directory: Path, timeout_seconds: float = 10.
     path = directory / FILE_NAME
     if not (tests := module_source(report, timeout_seconds)):
         return None
-    if path.exists() and _MARK not in path.read_text(encoding="utf-8", errors="replace")[:500]:
-        raise WhetError(f"{path} was not written by whet.", "Move it away, or give another directory.")
+    refuse_a_strangers_file(path)
     directory.mkdir(parents=True, exist_ok=True)
     path.write_text(tests, encoding="utf-8")
     return path
 
 
+def refuse_a_strangers_file(path: Path) -> None:
+    if path.exists() and _MARK not in path.read_text(encoding="utf-8", errors="replace")[:500]:
+        raise WhetError(f"{path} was not written by whet.", "Move it away, or give another directory.")
+
+
 def module_source(report: ApiReport, timeout_seconds: float = 10.0) -> str:
-    """The module's source; empty without faults. Fixed faults stay as tests that pass."""
-    faults = [fault for fault in by_urgency(report.faults) if fault.steps]
+    """The module's source; empty without faults. Fixed faults stay as tests that pass; what did not show again when
+    it was sent again has none, for that would not be red now."""
+    faults = [fault for fault in by_urgency(report.faults) if fault.steps and fault.confirmed]
     if not faults:
         return ""
-    support = _support(any(fault.kind is Kind.SCHEMA_VIOLATION for fault in faults))
+    support = _support(any(fault.kind is Kind.SCHEMA_VIOLATION for fault in faults), any(f.rests for f in faults))
     own = support.replace(_DEFAULT_URL, _text(report.base_url)).replace(_DEFAULT_TIMEOUT, _text(f"{timeout_seconds:g}"))
     names = Counter[str]()
     functions = []
@@ -57,7 +64,8 @@ def module_source(report: ApiReport, timeout_seconds: float = 10.0) -> str:
 def function_source(fault: FaultLine, name: str) -> str:
     """One function: the steps in their order, then what must hold."""
     steps = [step_source(number, step, len(fault.steps)) for number, step in enumerate(fault.steps)]
-    body = [*_told(fault), *(line for step in steps for line in step), *assertion(fault)]
+    rests = _GONE if fault.rests and fault.steps[-1].status != 404 else []
+    body = [*_told(fault), *(line for step in steps for line in step), *rests, *assertion(fault)]
     return f"def {name}() -> None:\n" + "\n".join(f"    {line}" if line else "" for line in body)
 
 
@@ -71,7 +79,11 @@ def function_name(fault: FaultLine) -> str:
 def _told(fault: FaultLine) -> list[str]:
     lines = [f"# {KINDS[fault.kind][0].capitalize()}: {printable(fault.title, 300)}"]
     lines += [f"# {printable(line, 300)}" for line in fault.detail.splitlines()[:6] if line.strip()]
-    return lines if fault.confirmed else [*lines, "# It was seen once, and not again when the same was sent once more."]
+    return (
+        [*lines, "# It shows with things that were there already; the test does not make them."]
+        if fault.rests
+        else lines
+    )
 
 
 def _head(report: ApiReport) -> str:
@@ -84,12 +96,13 @@ def _head(report: ApiReport) -> str:
     )
 
 
-def _support(with_schema: bool) -> str:
+def _support(with_schema: bool, skipping: bool) -> str:
     """The source of the replay modules as one: imports first, each once, then everything else."""
-    modules = [replay, replay_schema] if with_schema else [replay]
+    modules = [renaming, replay, *([replay_schema] if with_schema else [])]
     sources = [Path(str(module.__file__)).read_text(encoding="utf-8") for module in modules]
     trees = [ast.parse(source) for source in sources]
     imports = {ast.unparse(node) for tree in trees for node in tree.body if _is_outside_import(node)}
+    imports |= {"import pytest"} if skipping else set()
     bodies = (_without_head(source, tree) for source, tree in zip(sources, trees, strict=True))
     return "\n".join(_merged(imports)) + "\n\n" + "\n\n\n".join(bodies)
 

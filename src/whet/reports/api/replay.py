@@ -6,11 +6,12 @@ The source of this file is copied into the tests, so it needs nothing but the st
 import http.client
 import json
 import os
-import re
-import secrets
+import random
 from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote, unquote, urlsplit
+
+from whet.skills.api.renaming import other_name
 
 BASE_URL = os.environ.get("WHET_API_URL", "http://127.0.0.1:8000")
 TIMEOUT_SECONDS = float(os.environ.get("WHET_API_TIMEOUT", "10"))
@@ -67,34 +68,41 @@ class Answer:
 
 
 def found_at(value: Any, pointer: str) -> Any:
+    """None where nothing is; of a list that is shorter than it was, its first entry will do."""
     for part in pointer.split("/")[1:]:
         name = part.replace("~1", "/").replace("~0", "~")
         if isinstance(value, list):
-            value = value[int(name)] if name.isdigit() and int(name) < len(value) else None
+            value = value[int(name) if int(name) < len(value) else 0] if name.isdigit() and value else None
         else:
             value = value.get(name) if isinstance(value, dict) else None
     return value
 
 
-def create(method: str, target: str, headers: Headers = (), body: bytes = b"") -> Answer:
+def create(
+    method: str,
+    target: str,
+    headers: Headers = (),
+    body: bytes = b"",
+    names: Sequence[str] = (),
+    taken: Sequence[int] = (400, 409, 422),
+) -> Answer:
     """Send, and once more under other names where the first ones are taken, as by an earlier run of this test."""
     answer = send(method, target, headers, body)
-    if answer.status in (400, 409, 422):
-        other = json.dumps(renamed(json.loads(body))).encode()
-        answer = send(method, target, headers, other)
-        answer.sent = other
+    if names and answer.status in taken:
+        answer = send(method, target, headers, renamed(body, names))
     return answer
 
 
-def renamed(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: renamed(item) for name, item in value.items()}
-    if isinstance(value, list):
-        return [renamed(item) for item in value]
-    if not isinstance(value, str) or not re.fullmatch(r"[A-Za-z][\w .@-]*", value):
-        return value
-    name, at_sign, domain = value.partition("@")
-    return f"{name}-{secrets.token_hex(3)}{at_sign}{domain}"
+def renamed(body: bytes, names: Sequence[str]) -> bytes:
+    """With another text at each of these pointers."""
+    document, dice = json.loads(body), random.SystemRandom()
+    for pointer in names:
+        holder, _, name = pointer.rpartition("/")
+        place = found_at(document, holder)
+        name = name.replace("~1", "/").replace("~0", "~")
+        if isinstance(place, dict) and isinstance(place.get(name), str):
+            place[name] = other_name(place[name], dice)
+    return json.dumps(document).encode()
 
 
 def send(method: str, target: str, headers: Headers = (), body: bytes | None = None) -> Answer:

@@ -19,7 +19,11 @@ def step_source(number: int, step: StepLine, steps: int) -> list[str]:
     arguments = [ascii(step.request.method), _target(step)]
     arguments += [f"headers={headers}"] if (headers := _headers(step)) else []
     arguments += [] if step.request.body is None else [f"body={_body(step.request.body, step.carried)}"]
-    verb = "create" if not last and _creates(step) else "send"
+    names = _names(step, last)
+    if names:
+        # At the end another answer than "taken" may be the very point.
+        arguments += [f"names={names!a}", *(["taken=(409,)"] if last else [])]
+    verb = "create" if names else "send"
     return [*_call(f"{name} = {verb}", arguments), *([] if last else _setup(name, step))]
 
 
@@ -28,10 +32,17 @@ def _call(call: str, arguments: list[str]) -> list[str]:
     return [line] if len(line) <= _LINE else [f"{call}(", *(f"    {each}," for each in arguments), ")"]
 
 
-def _creates(step: StepLine) -> bool:
-    """Whether names in it may be taken when the test runs again."""
+def _names(step: StepLine, last: bool) -> tuple[str, ...]:
+    """What in it may be taken when the test runs again; ids of earlier answers stay."""
     worked = step.status is not None and 200 <= step.status < 300
-    return worked and step.request.method in ("POST", "PUT") and (step.request.body or b"").startswith(b"{")
+    if (
+        step.request.method not in ("POST", "PUT")
+        or not (worked or last)
+        or not (step.request.body or b"").startswith(b"{")
+    ):
+        return ()
+    taken = {one.place for one in step.carried if one.where == "body"}
+    return tuple(each for each in step.names if each.rpartition("/")[2] not in taken)
 
 
 def _setup(name: str, step: StepLine) -> list[str]:

@@ -3,7 +3,7 @@
 import base64
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from urllib.parse import quote
@@ -11,6 +11,8 @@ from urllib.parse import quote
 from whet.core.errors import WhetError
 from whet.skills.api.contract.model import Contract, Json, SecurityScheme
 from whet.skills.api.exchange import Draft, Exchange
+from whet.skills.api.faults import Kind
+from whet.skills.api.oracles.replaying import needed
 from whet.tools.http.messages import Headers, Request
 
 _FORMS = "bearer:TOKEN, basic:USER:PASSWORD, header:NAME=VALUE, query:NAME=VALUE, cookie:NAME=VALUE or oauth2:ID:SECRET"
@@ -57,6 +59,8 @@ class Access:
     given: tuple[Credential, ...] = ()
     handed_out: Credential | None = None
     handed_out_before: list[Credential] = field(default_factory=list)  # and the one in use: none may be told
+    way_in: tuple[Exchange, ...] = ()  # the first login that worked, after what led to it
+    _entered: Credential | None = None  # what that one handed out
     _login: Draft | None = None
     _refusals: int = 0
 
@@ -66,7 +70,8 @@ class Access:
         return request
 
     def secrets(self) -> tuple[str, ...]:
-        return tuple(secret for one in (*self.given, *self.handed_out_before) for secret in one.secrets())
+        entered = () if self._entered is None else (self._entered,)
+        return tuple(secret for one in (*self.given, *entered, *self.handed_out_before) for secret in one.secrets())
 
     def listen(self, exchange: Exchange) -> Draft | None:
         """Adopt the token a login answers, where none was given; the login to send again when the token ran out."""
@@ -79,8 +84,25 @@ class Access:
             self.handed_out = Credential("header", "Authorization", f"Bearer {token}")
             self.handed_out_before = [*self.handed_out_before, self.handed_out][-_MOST_TOKENS:]
             self._login = exchange.draft
+            if self._entered is None:
+                self._entered, self.way_in = self.handed_out, (exchange,)
         self._refusals = 0 if exchange.ok else self._refusals
         return None
+
+    def came_by(self, story: tuple[Exchange, ...], exchange: Exchange) -> None:
+        """What led to an exchange: a login may need somebody who signed up before."""
+        if self.way_in == (exchange,):
+            steps = (*story, exchange)
+            self.way_in = (*(steps[number] for number in needed(Kind.SERVER_ERROR, steps)), exchange)
+
+    def from_the_login(self, steps: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
+        """The steps after the login, each that wears a token with the one it hands out: so they can be repeated."""
+        tokens = {(one.name, one.value) for one in self.handed_out_before}
+        if self._entered is None or not any(_wears(step, tokens) for step in steps):
+            return steps
+        entered, known = self._entered, {step.number for step in steps}
+        dressed = (replace(one, request=entered.on(one.request)) if _wears(one, tokens) else one for one in steps)
+        return (*(step for step in self.way_in if step.number not in known), *dressed)
 
     def _refused(self) -> Draft | None:
         """One refusal may be the operation's own; several in a row mean that we logged ourselves out."""
@@ -154,6 +176,10 @@ def _wrong(scheme: SecurityScheme) -> Credential:
     if scheme.kind == "api-key" and scheme.field and scheme.where in {"header", "query", "cookie"}:
         return Credential(str(scheme.where), scheme.field, _WRONG)
     return Credential("header", "Authorization", f"Bearer {_WRONG}")
+
+
+def _wears(step: Exchange, tokens: Collection[tuple[str, str]]) -> bool:
+    return any(pair in tokens for pair in step.request.headers)
 
 
 def _with_cookie(headers: Headers, pair: str) -> Headers:

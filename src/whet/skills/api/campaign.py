@@ -4,7 +4,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from whet.skills.api.contract.model import Contract, Operation
 from whet.skills.api.contract.schemas import Schemas
@@ -108,12 +108,29 @@ class Campaign:
             if one.again:
                 self._tell(one, one.confirmed())
         waiting = [one for one in self.suspects.by_urgency() if not one.again]
+        made = self._made_sure_of(waiting)
+        self._try_again(waiting, made)
+        for one, fault in zip(waiting, made, strict=True):
+            self._tell(one, fault)
+        self._settle()
+        self._mark()
+
+    def _try_again(self, waiting: Sequence[Suspected], made: list[Fault]) -> None:
+        """What did not show, or not on its own, may do so with the things it was last seen with, and what is left."""
+        unsure = [at for at, fault in enumerate(made) if fault.rests or not fault.confirmed]
+        tried = [one if one.latest is None else replace(one, suspicion=one.latest[0], steps=one.latest[1])
+                 for one in (waiting[at] for at in unsure)]  # fmt: skip
+        for at, fault in zip(unsure, self._made_sure_of(tried), strict=True):
+            if fault.confirmed and not (made[at].confirmed and fault.rests):
+                made[at] = fault
+
+    def _made_sure_of(self, waiting: Sequence[Suspected]) -> list[Fault]:
+        made = []
         for at, one in enumerate(waiting):
             share = self._left() // max(1, len(waiting) - at)
             least = min(_FEWEST, 2 * len(one.steps))  # to see it again; to make it small waits for others
-            self._tell(one, self._confirmed(one, min(_MOST_PER_FAULT, max(least, share))))
-        self._settle()
-        self._mark()
+            made.append(self._confirmed(one, min(_MOST_PER_FAULT, max(least, share))))
+        return made
 
     def _tell(self, one: Suspected, fault: Fault) -> None:
         """A connection that was cut once and not again is a note: networks do that too."""
@@ -201,10 +218,22 @@ class Campaign:
             fault = self._confirming.confirm(one.suspicion, one.steps, self.send, requests, deadly=not self._gone)
         except Over:
             fault = Fault(one.suspicion, one.steps, confirmed=False)
-        return Fault(fault.suspicion, fault.steps, fault.confirmed, one.seen)
+        return replace(self._bare(fault), seen=one.seen)
+
+    def _bare(self, fault: Fault) -> Fault:
+        """Without the token that a login handed out, where the contract asks for none and it shows all the same."""
+        unasked = all(not step.operation.security and step.draft.credentials == "given" for step in fault.steps)
+        if not unasked or not fault.confirmed or self._service.access.handed_out is None:
+            return fault
+        steps = [replace(step, draft=replace(step.draft, credentials="none")) for step in fault.steps]
+        with suppress(Over):
+            shown = self._confirming.seen_again(fault.suspicion, steps, self.send, 2 * len(steps))
+            return fault if shown is None else replace(fault, steps=shown)
+        return fault
 
     def _take_in(self, seen: Seen) -> None:
         self._count(seen.exchange)
+        self._service.access.came_by(seen.story, seen.exchange)
         cut = cut_before_the_answer(seen.exchange)
         if cut is not None:
             self.suspects.add(cut, (*seen.story, seen.exchange))

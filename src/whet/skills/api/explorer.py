@@ -15,7 +15,7 @@ from whet.skills.api.faults import Kind, Suspicion
 from whet.skills.api.learning.beliefs import Beliefs
 from whet.skills.api.learning.dependencies import Dependencies
 from whet.skills.api.learning.drafting import Drafting, Made
-from whet.skills.api.learning.entities import Entities, Entity, told
+from whet.skills.api.learning.entities import Entities, Entity
 from whet.skills.api.learning.lessons import Lessons
 from whet.skills.api.learning.mutating import Mutating
 from whet.skills.api.learning.novelty import Novelty
@@ -232,7 +232,7 @@ class Explorer:
             self._semantics.forget()  # it may have been another process that answered
         suspicions = (*self.judge.judge(exchange), *self._semantics.judge(exchange))
         # A probe rests on what led here: without that, what it shows could not be shown again.
-        about = Entity(collection_of(exchange.operation.path), {}, {}, (*told(used), exchange))
+        about = Entity(collection_of(exchange.operation.path), {}, {}, (*self.entities.story(used), exchange))
         probes = (*self.judge.probes(exchange), *self._semantics.probes(exchange))
         self._probes.extend((one, about) for one in probes if one.operation.id in self._scope)
         asked = (listener(exchange) for listener in self._listeners)
@@ -241,7 +241,7 @@ class Explorer:
         signature = error_signature(exchange) if status is not None and status >= 400 else None
         causes = tuple(one.cause for one in suspicions if one.kind in _PAYING)
         news = self.novelty.news(exchange, signature, causes)
-        story = told(used)
+        story = self.entities.history(exchange.draft, used) if suspicions else self.entities.story(used)
         self._blaze(exchange, story, sources, suspicions)
         self._take_in(exchange, used)
         return Seen(exchange, news, suspicions, story)
@@ -264,10 +264,12 @@ class Explorer:
     def _take_in(self, exchange: Exchange, used: list[Entity]) -> None:
         if not exchange.ok:
             return
+        if exchange.draft.broken is None:  # one that should not have worked is no way to anything
+            self.entities.wrote(exchange, used)
         if exchange.operation.method == "DELETE":
             self.entities.end(exchange)
-        elif exchange.draft.broken is None:
-            self.entities.take_in(exchange, used)
+        else:
+            self.entities.take_in(exchange, used, to_use=exchange.draft.broken is None)
 
     def _foreign(self, draft: Draft, place: Place) -> Json | Absent:
         """An id of something else that lives in the service."""

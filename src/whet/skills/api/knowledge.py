@@ -112,6 +112,7 @@ def _packed(fault: Fault) -> dict[str, Any]:
         "steps": [pack_exchange(step) for step in fault.steps],
         "confirmed": fault.confirmed,
         "seen": fault.seen,
+        "rests": fault.rests,
     }
 
 
@@ -121,7 +122,8 @@ def _fault(packed: Mapping[str, Any], contract: Contract) -> Fault | None:
     if not steps or any(step is None for step in steps) or told["kind"] not in _KINDS:
         return None
     suspicion = Suspicion(Kind(told["kind"]), told["operation"], told["cause"], told["title"], told["detail"])
-    return Fault(suspicion, tuple(step for step in steps if step), packed["confirmed"], packed["seen"])
+    shown = tuple(step for step in steps if step)
+    return Fault(suspicion, shown, packed["confirmed"], packed["seen"], packed.get("rests", False))
 
 
 def _made(recipe: Mapping[str, Any], contract: Contract) -> Made | None:

@@ -141,7 +141,7 @@ class Retracing:
         seen = yield from self._turn(made, more)
         if seen is not None and draft.mutation is None and may_be_taken(seen.exchange):
             fixed = [one.place for one in step.given]
-            fresh = renamed(self._schemas, draft, f"-{seen.exchange.number}", fixed)
+            fresh = renamed(self._schemas, draft, f"{seen.exchange.number}", fixed)
             if fresh is not draft:
                 seen = yield from self._turn(replace(made, draft=fresh), more)
         if seen is not None and seen.exchange.ok:

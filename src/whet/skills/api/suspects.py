@@ -24,6 +24,7 @@ class Suspected:
     seen: int = 1
     told: bool = False  # among the faults already
     again: bool = False  # an earlier run confirmed it, and the same request showed it in this one
+    latest: tuple[Suspicion, tuple[Exchange, ...]] | None = None  # seen again, with other things
 
     @property
     def is_faint(self) -> bool:
@@ -55,6 +56,7 @@ class Suspects:
         if known is not None:
             known.seen += 1
             known.operations.setdefault(suspicion.operation)
+            known.latest = suspicion, steps
         elif len(self.by_root) < MOST_SUSPICIONS:
             self.by_root[root(suspicion.cause)] = Suspected(suspicion, steps, {suspicion.operation: None})
 

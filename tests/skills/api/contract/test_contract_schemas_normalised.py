@@ -73,6 +73,28 @@ def test_repairs_are_noted_and_intentions_are_not() -> None:
     assert note == "GET /thing, answer 200: the type Gadget is unknown; any is taken to be allowed."
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"), [("int", "integer"), ("String", "string"), (["bool", "null"], "boolean"), ("float", "number")]
+)
+def test_a_type_by_another_name_is_understood_and_noted(written: Any, meant: str) -> None:
+    document = openapi(answering({"type": written}))
+    name = written if isinstance(written, str) else written[0]
+    assert read_contract(document).notes == (
+        f"GET /thing, answer 200: there is no type {name}; it was taken as {meant}.",
+    )
+    assert meant in answer_schema(document)["type"]
+
+
+def test_types_of_the_dialects_need_no_note() -> None:
+    for written in ("file", "integer", ["string", "null"]):
+        assert read_contract(openapi(answering({"type": written}))).notes == ()
+
+
+def test_types_in_a_list_that_nobody_knows_are_noted_too() -> None:
+    (note,) = read_contract(openapi(answering({"type": ["string", "Gadget"]}))).notes
+    assert "is unknown" in note
+
+
 def test_notes_end_somewhere() -> None:
     gadgets = {f"p{n}": {"type": f"Gadget{n}"} for n in range(1000)}
     notes = read_contract(openapi(answering({"properties": gadgets}))).notes

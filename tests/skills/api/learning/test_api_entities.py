@@ -7,7 +7,6 @@ import pytest
 from tests.skills.api.small_service import contract, does, in_path, operation, record, told
 
 from whet.skills.api.learning.entities import LONGEST_STORY, MOST_PER_KIND, Entities, Entity
-from whet.skills.api.learning.entities import told as stories
 
 ANY = record()
 ORDER, LINE = in_path("id"), in_path("line")
@@ -88,7 +87,7 @@ class TestMeeting:
             entities.take_in(told(operation(CONTRACT, "POST /orders"), 201, {"id": number}, number=number), used)
             used = [entities.alive("/orders")[-1]] * 2
 
-        numbers = [step.number for step in stories(used)]
+        numbers = [step.number for step in entities.story(used)]
         assert numbers == list(range(LONGEST_STORY, 2 * LONGEST_STORY))
         assert used[0].made_by == "POST /orders"
 

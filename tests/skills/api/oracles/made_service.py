@@ -22,6 +22,7 @@ ITEM: dict[str, Any] = {
         "price": {"type": "number", "minimum": 0, "maximum": 1000},
         "size": {"type": "string", "enum": ["small", "large"]},
         "note": {"type": "string"},
+        **{name: {"type": "number"} for name in ("weight", "height", "length", "depth", "width")},
         "tags": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
     },
 }

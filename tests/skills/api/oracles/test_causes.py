@@ -3,13 +3,15 @@
 import json
 import re
 import uuid
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.skills.api.oracles.made_service import GOOD, STORED, answer, draft, judge
+from tests.skills.api.oracles.made_service import CONTRACT, GOOD, SCHEMAS, STORED, answer, draft, judge
 
 from whet.skills.api.oracles.causes import by_root, error_signature, plain, root
+from whet.skills.api.oracles.symptoms import Symptoms
 from whet.skills.api.oracles.tracebacks import Raised, raised
 
 PYTHON = """Traceback (most recent call last):
@@ -163,3 +165,37 @@ def test_hostile_bodies_cost_little(body: bytes) -> None:
     """No clock: a pattern that backtracks would not come back at all."""
     signature = error_signature(answer(draft("GET /items"), 500, body))
     assert len(signature) < 400
+
+
+class TestOnePlace:
+    """A place that is not checked is one thing to repair, whatever was sent there."""
+
+    def causes(self, *bodies: Any) -> set[str]:
+        drafts = [draft("POST /items", body=body, broken=f"{body} is wrong") for body in bodies]
+        told = [one for made in drafts for one in Symptoms(CONTRACT, SCHEMAS).of(answer(made, 201, STORED))]
+        return {root(one.cause).partition(" | ")[2] for one in told}
+
+    def test_whatever_rule_the_value_breaks(self) -> None:
+        prices = (-1, 1_001, "three", "3", {"$gt": ""}, None, True, [])
+        assert self.causes(*({**GOOD, "price": price} for price in prices)) == {"POST /items | body.price"}
+
+    def test_entries_of_a_list_are_one_place(self) -> None:
+        tags = ([1], ["a", {}], ["a", "b", None])
+        assert self.causes(*({**GOOD, "tags": each} for each in tags)) == {"POST /items | body.tags[]"}
+
+    def test_what_is_missing_is_something_else_than_what_is_wrong(self) -> None:
+        assert self.causes({"price": 3}, {"title": "cup"}, {**GOOD, "title": ""}, {**GOOD, "price": "x"}) == {
+            "POST /items | body.title missing", "POST /items | body.price missing",
+            "POST /items | body.title", "POST /items | body.price",
+        }  # fmt: skip
+        assert self.causes([], 5) == {"POST /items | body"}
+
+    def test_parameters(self) -> None:
+        drafts = [draft("GET /items", query={"limit": limit}, broken="it is") for limit in (0, 101, "many")]
+        told = [one for made in drafts for one in Symptoms(CONTRACT, SCHEMAS).of(answer(made, 200, []))]
+        assert {one.cause for one in told} == {"invalid-input-accepted | GET /items | query.limit"}
+
+    def test_one_wrong_value_in_an_answer_is_one_fault(self) -> None:
+        """It has the wrong type and is therefore none of the choices either."""
+        told = Symptoms(CONTRACT, SCHEMAS).of(answer(draft("GET /items"), 200, [{**STORED, "size": 5}]))
+        assert [one.cause.rpartition("/")[2] for one in told] == ["size type"]

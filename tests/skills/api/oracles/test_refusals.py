@@ -134,14 +134,14 @@ def test_an_operation_of_listed_values_only_that_takes_nothing() -> None:
 
 
 def _text_for_number(place: str, status: int) -> Exchange:
-    body = {**GOOD, "price": "3"}
+    body = {**GOOD, place: "3"}
     made = draft("POST /items", body=body, broken=f"{place} must be a number, is a string")
     return answer(made, status, STORED if status == 201 else REFUSED)
 
 
 def test_reading_text_as_a_number_is_a_habit_or_a_slip() -> None:
     slip = _text_for_number("price", 201)
-    strict = [_text_for_number(place, 422) for place in ("size", "weight", "height")]
+    strict = [_text_for_number(place, 422) for place in ("length", "weight", "height")]
     assert told(slip) == []
     assert [one.kind for one in told(*strict, slip)] == ["invalid-input-accepted"]
     habit = [_text_for_number(place, 201) for place in ("depth", "width")]

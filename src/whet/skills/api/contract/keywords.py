@@ -16,6 +16,7 @@ class Dropped(Enum):
 
 DROPPED: Final = Dropped.DROPPED
 TYPES = frozenset({"string", "integer", "number", "boolean", "object", "array", "null"})
+OF_SWAGGER = frozenset({"file"})  # Swagger 2 has it
 # What people write in place of a type.
 _MEANT = {
     "int": "integer", "int32": "integer", "int64": "integer", "long": "integer", "float": "number",
@@ -26,9 +27,13 @@ _MEANT = {
 ANYTHING = frozenset({"any", "mixed", "*", ""})  # said on purpose: not worth a note
 
 
+def meant(written: str) -> str:
+    return _MEANT.get(written.lower(), written.lower())
+
+
 def types(value: Json) -> list[str] | Dropped:
     named = [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
-    known = [_MEANT.get(one.lower(), one.lower()) for one in named]
+    known = [meant(one) for one in named]
     if not known or any(one not in TYPES for one in known):
         return DROPPED
     return list(dict.fromkeys(known))

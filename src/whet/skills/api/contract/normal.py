@@ -125,9 +125,12 @@ class Normaliser:
     def _type(self, value: Json) -> Json:
         found = keywords.types(value)
         if found is DROPPED:
-            if isinstance(value, str) and value.lower() not in keywords.ANYTHING:
+            if value and value is not True and str(value).lower() not in keywords.ANYTHING:
                 self._note(f"the type {value} is unknown; any is taken to be allowed.")
             return DROPPED
+        for written in value if isinstance(value, list) else [value]:
+            if isinstance(written, str) and written not in keywords.TYPES and written not in keywords.OF_SWAGGER:
+                self._note(f"there is no type {written}; it was taken as {keywords.meant(written)}.")
         return found[0] if len(found) == 1 else found
 
     def _sub(self, key: str, value: Json) -> Json:

@@ -3,18 +3,19 @@
 import json
 import random
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
 from whet.skills.api.contract.model import Json
 from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.learning.fields import Fields
+from whet.skills.api.learning.origins import Key, Origins, key
 from whet.skills.api.learning.paths import collection_of, nameless, prefixes
 
 MOST_PER_KIND = 40
 MOST_FIELDS = 60
-LONGEST_STORY = 8
+LONGEST_STORY = 10
 _MISSES = 3
 _KEPT_BYTES = 20_000
 _LIST_PLACES = 3
@@ -43,14 +44,41 @@ class Entities:
         self._rng = rng
         self.by_kind: dict[str, deque[Entity]] = {}
         self.fields = Fields()
+        self._origins = Origins()
         self._missed: dict[str, int] = {}  # by kind: times in a row that the service did not find one
         self.deleted: deque[Entity] = deque(maxlen=MOST_PER_KIND)
 
-    def take_in(self, exchange: Exchange, used: Iterable[Entity] = ()) -> None:
-        """The things an answer showed or made; `used` are those the request was built on."""
-        story = (*told(used), _short(exchange))[-LONGEST_STORY:]
+    def take_in(self, exchange: Exchange, used: Iterable[Entity] = (), to_use: bool = True) -> None:
+        """The things an answer showed or made; `used` are those the request was built on.
+
+        What should not have been accepted is not `to_use`. But it is there, and may be met in a list.
+        """
+        story = (*self.story(used), _short(exchange))[-LONGEST_STORY:]
         for entity in self._from_answer(exchange, story):
-            self._keep(entity)
+            if to_use:
+                self._keep(entity)
+            if exchange.operation.method in {"POST", "PUT"}:
+                self._origins.made(entity.kind, entity.fields, _chosen_name(exchange), story)
+
+    def story(self, used: Iterable[Entity]) -> tuple[Exchange, ...]:
+        """The requests that led to these things, from the ground, each once, in the order they were sent."""
+        steps = {step.number: step for entity in used for step in self._ground(entity)}
+        return tuple(steps[number] for number in sorted(steps))[-LONGEST_STORY:]
+
+    def history(self, draft: Draft, used: Sequence[Entity]) -> tuple[Exchange, ...]:
+        """The same with what made the things its path names, and with what was done to all of them since."""
+        steps = {step.number: step for step in (*self._origins.of_path(draft), *self.story(used))}
+        story = tuple(steps[number] for number in sorted(steps))
+        return self._origins.with_since(story, map(self._key, used))
+
+    def wrote(self, exchange: Exchange, used: Sequence[Entity]) -> None:
+        self._origins.wrote(exchange, map(self._key, used), (*self.story(used), _short(exchange)))
+
+    def _key(self, entity: Entity) -> Key:
+        return key(entity.kind, entity.fields, self._ground(entity))
+
+    def _ground(self, entity: Entity) -> tuple[Exchange, ...]:
+        return self._origins.of(entity.kind, entity.fields, entity.story)
 
     def lives(self, kind: str) -> bool:
         return any(entity.alive for entity in self.by_kind.get(kind, ()))
@@ -71,13 +99,7 @@ class Entities:
 
     def makers(self, draft: Draft) -> Iterator[Exchange]:
         """The requests that made what a path names, and those that led to them."""
-        for prefix, name in prefixes(draft.operation.path):
-            value = draft.path.get(name)
-            for entity in self.by_kind.get(collection_of(prefix), ()):
-                made = entity.story and entity.story[-1].operation.method in {"POST", "PUT"}
-                if made and value in entity.fields.values():
-                    yield from entity.story
-                    break
+        return self._origins.of_path(draft)
 
     def end(self, exchange: Exchange) -> None:
         """A DELETE that worked: what was at that path, one thing or all of a collection, is gone with all below."""
@@ -137,12 +159,6 @@ def _within(place: Mapping[str, Json], entity: Entity) -> bool:
     return place.items() <= entity.place.items()
 
 
-def told(used: Iterable[Entity]) -> tuple[Exchange, ...]:
-    """The requests that led to these things, each once, in the order they were sent."""
-    steps = {step.number: step for entity in used for step in entity.story}
-    return tuple(steps[number] for number in sorted(steps))[-LONGEST_STORY:]
-
-
 def _short(exchange: Exchange) -> Exchange:
     """Stories are kept as long as their things: without the bulk of large answers."""
     response = exchange.response
@@ -162,12 +178,19 @@ def _sent(exchange: Exchange) -> dict[str, Json]:
     method, path = exchange.operation.method, exchange.operation.path
     if method not in {"POST", "PUT", "PATCH"}:
         return {}
-    body = exchange.draft.body
-    own = prefixes(path)[-1][1] if method == "PUT" and path.rstrip("/").endswith("}") else None
-    told = {f"sent.{own}": exchange.draft.path[own]} if own and own in exchange.draft.path else {}
+    body, chosen = exchange.draft.body, _chosen_name(exchange)
+    told = {} if chosen is None else {f"sent.{prefixes(path)[-1][1]}": chosen}
     if isinstance(body, dict):
         told |= {f"sent.{name}": value for name, value in _leaves(body)}
     return told
+
+
+def _chosen_name(exchange: Exchange) -> Json:
+    """The last part of the path that a PUT named."""
+    path = exchange.operation.path
+    if exchange.operation.method != "PUT" or not path.rstrip("/").endswith("}"):
+        return None
+    return exchange.draft.path.get(prefixes(path)[-1][1])
 
 
 def _location(exchange: Exchange) -> dict[str, Json]:

@@ -24,7 +24,7 @@ class Breaking:
             return None
         first = breaches[0]
         parameter = site.place if site is not None and site.place.where != "body" else None
-        where = str(parameter) if parameter else f"{spoken(first.at)} of the body"
+        where = str(parameter) if parameter else f"{spoken(first.at)} of the body" if first.at else "the body"
         return f"{where}: {printable(first.message, _LONGEST)}"
 
 

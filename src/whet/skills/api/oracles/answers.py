@@ -10,6 +10,8 @@ Which undocumented statuses are told is a choice between useful and noisy, made 
 - Other 4xx (409, 410, 418, ...) come from the service's own code: told where the draft was valid or the operation
   declares other 4xx.
 - An operation that declares no answer at all promises nothing, and nothing is told.
+
+A body that fits several alternatives of a `oneOf` is no fault: alternatives overlap more often than their authors know.
 """
 
 from collections.abc import Iterator
@@ -18,10 +20,11 @@ from whet.skills.api.contract.model import Answer, Contract, Json, Schema
 from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.faults import Kind, Suspicion
-from whet.skills.api.oracles.breaches import Breach, breaches, spoken
+from whet.skills.api.oracles.breaches import SEVERAL, Breach, breaches, spoken
 from whet.skills.api.oracles.causes import schema_signature, suspicion
 from whet.skills.api.oracles.reading import NotJson, parsed, speaks_json
 from whet.skills.api.oracles.routing import Routing
+from whet.skills.api.oracles.undeclared import undeclared
 
 BY_THE_WAY = frozenset({408, 413, 414, 421, 425, 426, 429, 431})
 BY_THE_FRAMEWORK = frozenset({400, 401, 403, 404, 405, 406, 411, 412, 415, 416, 417, 422, 428})
@@ -67,8 +70,8 @@ class Answers:
         if status in BY_THE_WAY:
             return False
         if status in BY_THE_FRAMEWORK:
-            return valid(draft) and str(status) in self._documented
-        return valid(draft) or any(answer.status.startswith("4") for answer in draft.operation.answers)
+            return str(status) in self._documented and self._known(draft)
+        return self._known(draft) or any(answer.status.startswith("4") for answer in draft.operation.answers)
 
     def _our_doing(self, exchange: Exchange, status: int) -> bool:
         if status == 304:
@@ -83,7 +86,10 @@ class Answers:
             return True
         if status in BY_THE_WAY or exchange.draft.raw is not None:
             return False
-        return answer.status == str(status) or valid(exchange.draft)
+        return answer.status == str(status) or self._known(exchange.draft)
+
+    def _known(self, draft: Draft) -> bool:
+        return valid(draft) and not undeclared(self._schemas, draft)
 
     def _media(self, exchange: Exchange, answer: Answer, status: int) -> Iterator[Suspicion]:
         media = exchange.response.media
@@ -106,7 +112,9 @@ class Answers:
             breach = Breach("", "body", "json", f"the body is not JSON: {value.reason}")
             yield self._violation(exchange, status, breach)
         elif schema is not None:
-            for breach in breaches(self._schemas, schema, value, "response")[:MOST_VIOLATIONS]:
+            found = breaches(self._schemas, schema, value, "response")
+            by_place = {one.at: one for one in reversed(found) if one.keyword != SEVERAL}  # one wrong value, one fault
+            for breach in reversed(list(by_place.values())[-MOST_VIOLATIONS:]):
                 yield self._violation(exchange, status, breach)
 
     def _headers(self, exchange: Exchange, answer: Answer, status: int) -> Iterator[Suspicion]:

@@ -57,13 +57,16 @@ def suspicion(exchange: Exchange, kind: Kind, signature: str, title: str, detail
 
 
 def root(of: str) -> str:
-    """The cause without its operation where its signature names a place of the service or of the contract.
+    """The cause without its operation where its signature names a place of the service or of the contract; a place
+    that takes what only a strict reader would refuse is the one that takes what anybody would.
 
     Two causes with the same root are one thing to repair: `{root(one.cause) for one in suspicions}` counts roots.
     """
     kind, _, rest = of.partition(_BETWEEN)
     _, _, signature = rest.partition(_BETWEEN)
-    return f"{kind}{_BETWEEN}{signature}" if signature.startswith((_TRACE, _SHARED)) else of
+    if signature.startswith((_TRACE, _SHARED)):
+        return f"{kind}{_BETWEEN}{signature}"
+    return of.replace(f"{_BETWEEN}{LENIENTLY}", _BETWEEN)
 
 
 def by_root(suspicions: Iterable[Suspicion]) -> dict[str, list[Suspicion]]:

@@ -8,9 +8,10 @@ What does not come back is kept and told as such: a fault that shows once in a w
 service is not sent again unless the caller says that it may be (`deadly`): it costs the rest of the run.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from typing import NamedTuple
 
 from whet.skills.api.contract.model import Contract
 from whet.skills.api.contract.schemas import Schemas
@@ -18,13 +19,19 @@ from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.faults import Fault, Kind, Suspicion
 from whet.skills.api.oracles.keeping import Keeping
 from whet.skills.api.oracles.minimising import shortened, without_parts
-from whet.skills.api.oracles.replaying import SEMANTIC, Purse, Replay, Send, Spent, needed
+from whet.skills.api.oracles.replaying import SEMANTIC, Purse, Replay, Send, Spent, needed, other_writes
 from whet.skills.api.oracles.semantics import Semantics
 from whet.skills.api.oracles.symptoms import REFUSALS, Symptoms
 
 REQUESTS = 40
 FOR_SILENCE = 6  # each of these waits for its time to run out
 LONGEST_STORY = 12
+_SILENT = frozenset({Kind.TIMEOUT, Kind.CRASH})
+
+
+class _Shown(NamedTuple):
+    steps: tuple[Exchange, ...]
+    rests: bool
 
 
 class Confirming:
@@ -45,15 +52,17 @@ class Confirming:
         replay = self._replay(suspicion, steps, send, requests, deadly)
         shown = self._shown(suspicion, replay) if replay is not None else None
         if replay is None or shown is None:
-            return Fault(suspicion, _in_order(steps), confirmed=False)
-        return Fault(suspicion, self._smallest(suspicion, replay, shown), confirmed=True)
+            return Fault(suspicion, _in_short(suspicion, steps), confirmed=False)
+        smallest = self._smallest(suspicion, replay, shown.steps)
+        return Fault(suspicion, smallest, confirmed=True, rests=shown.rests)
 
     def seen_again(
         self, suspicion: Suspicion, steps: Sequence[Exchange], send: Send, requests: int
     ) -> tuple[Exchange, ...] | None:
         """What shows it now, made no smaller; None when it does not show."""
         replay = self._replay(suspicion, steps, send, requests, deadly=False)
-        return self._shown(suspicion, replay) if replay is not None else None
+        shown = self._shown(suspicion, replay) if replay is not None else None
+        return shown.steps if shown is not None else None
 
     def _replay(
         self, suspicion: Suspicion, steps: Sequence[Exchange], send: Send, requests: int, deadly: bool
@@ -63,22 +72,19 @@ class Confirming:
         purse = Purse(send, min(requests, FOR_SILENCE) if suspicion.kind is Kind.TIMEOUT else requests)
         return Replay(self._schemas, _in_order(steps), purse)
 
-    def _shown(self, suspicion: Suspicion, replay: Replay) -> tuple[Exchange, ...] | None:
-        try:
-            return self._seen_again(suspicion, replay)
-        except Spent:
-            return None
-
-    def _seen_again(self, suspicion: Suspicion, replay: Replay) -> tuple[Exchange, ...] | None:
-        """By the steps it needs; if that does not do, alone, or by all of them: they may hold what no value tells."""
-        short = needed(suspicion.kind, replay.steps)
-        whole = tuple(range(len(replay.steps) - 1))[-LONGEST_STORY:]
-        alone = short if suspicion.kind is Kind.VALID_REFUSED else ()  # a refusal means nothing without what works
-        for numbers in dict.fromkeys((short, alone, whole)):
-            shown = replay.play(numbers)
-            if self._shows(suspicion, shown, replay):
-                return shown
-        return None
+    def _shown(self, suspicion: Suspicion, replay: Replay) -> _Shown | None:
+        """By a story that makes what it needs itself; else by one that rests on what happens to be there now."""
+        resting: _Shown | None = None
+        with suppress(Spent):
+            for numbers in _stories(suspicion.kind, replay.steps):
+                if resting is not None and not numbers:
+                    continue
+                shown = replay.play(numbers)
+                if self._shows(suspicion, shown, replay):
+                    if _makes_what_it_needs(suspicion.kind, replay):
+                        return _Shown(_what_worked(replay), rests=False)
+                    resting = resting or _Shown(shown, rests=True)
+        return resting
 
     def _shows(self, suspicion: Suspicion, shown: tuple[Exchange, ...], replay: Replay) -> bool:
         last = shown[-1]
@@ -139,6 +145,36 @@ class Confirming:
         if suspicion.kind is Kind.INVALID_ACCEPTED:
             return draft if breaks else None
         return draft if breaks else replace(draft, broken=None)
+
+
+def _stories(kind: Kind, steps: Sequence[Exchange]) -> Iterable[tuple[int, ...]]:
+    """The steps it needs; none, if that does not do; those, and what else was done, to the same thing or at all."""
+    short = needed(kind, steps)
+    alone = short if kind is Kind.VALID_REFUSED else ()  # a refusal means nothing without what works
+    more = (needed(kind, steps, also) for also in other_writes(steps, short))
+    return dict.fromkeys((short, alone, *(numbers[-LONGEST_STORY:] for numbers in more)))
+
+
+def _makes_what_it_needs(kind: Kind, replay: Replay) -> bool:
+    """All that it needs was done again, and what worked the first time worked; silence is not asked for twice."""
+    wanted = needed(kind, replay.steps)
+    again = all(number in replay.fresh and _as_before(replay, number) for number in wanted)
+    return kind in _SILENT or (again and not any(replay.rests(number) for number in replay.fresh))
+
+
+def _what_worked(replay: Replay) -> tuple[Exchange, ...]:
+    """Without the steps that did nothing this time: it shows without them."""
+    last = len(replay.steps) - 1
+    return tuple(one for number, one in replay.fresh.items() if number == last or _as_before(replay, number))
+
+
+def _as_before(replay: Replay, number: int) -> bool:
+    return replay.fresh[number].ok or not replay.steps[number].ok
+
+
+def _in_short(suspicion: Suspicion, steps: Sequence[Exchange]) -> tuple[Exchange, ...]:
+    ordered = _in_order(steps)
+    return tuple(ordered[number] for number in (*needed(suspicion.kind, ordered), len(ordered) - 1))
 
 
 def _in_order(steps: Sequence[Exchange]) -> tuple[Exchange, ...]:

@@ -7,8 +7,9 @@ where both sides are called an id, or where the slot is a part of the path.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from whet.skills.api.contract.model import Json
 from whet.skills.api.exchange import Draft, Exchange
@@ -21,6 +22,7 @@ ETAG: Leaf = ("ETag",)
 LARGEST, MOST_LEAVES, DEEPEST = 256_000, 1_000, 8
 _NAMES_SOMETHING = re.compile(r"(?:^|[_.-])(?:id|ids|uuid|guid|key|ref|slug|name|token)$|[a-z](?:Id|ID|Ids|Key|Ref)$")
 _TELLING_LENGTH = 6
+_OWN = frozenset({"id", "uuid"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +35,28 @@ class Flow:
 
 
 def flows(steps: Sequence[Exchange], step: int) -> tuple[Flow, ...]:
-    """What of one step's draft came from the answers before it: from what created it, else from the latest to tell."""
+    """What of one step's draft came from the answers before it.
+
+    From who made it where the path says that such things are; else not from who was given it and told it again, or
+    names it as another's (`book_id` of a copy), nor from a reading; of several, from the latest.
+    """
     draft = steps[step].draft
     sent: dict[Place, Json] = slots(draft) | {("extra", number): value for number, (_, value) in enumerate(draft.extra)}
     wanted = [(place, value) for place, value in sent.items() if _may_flow(value)]
-    earlier = [number for number in range(step) if steps[number].ok]
-    earlier.sort(key=lambda number: (steps[number].operation.method not in ("POST", "PUT"), -number))
-    found: dict[Place, Flow] = {}
-    for source in earlier if wanted else ():
-        told, echoed = _told(steps[source]), _echoed(steps[source])
+    found: dict[Place, tuple[tuple[bool, bool, bool, bool, int], Flow]] = {}
+    for source in (number for number in range(step) if steps[number].ok and wanted):
+        told, echoed, filled = _told(steps[source]), _echoed(steps[source]), slots(steps[source].draft)
+        reads, given = steps[source].operation.method not in ("POST", "PUT"), _texts(filled)
         for place, value in wanted:
-            leaf = None if str(value) in echoed else _leaf(told.get(str(value), ()), place, value)
+            if place[0] == "body" and filled.get(place) == value and steps[source].operation.id == draft.operation.id:
+                continue  # the same was said twice; nothing came from there
+            leaf = _leaf([leaf for leaf in told.get(str(value), ()) if not echoed(leaf, value)], place, value)
             if leaf is not None:
-                found.setdefault(place, Flow(place, source, leaf))
-    return tuple(found.values())
+                elsewhere = _collection(draft.operation.path, place) != _nameless(steps[source].operation.path)
+                rank = (elsewhere, str(value) in given, _of_another(leaf), reads, -source)
+                ranked = rank, Flow(place, source, leaf)
+                found[place] = min(found.get(place, ranked), ranked, key=lambda one: one[0])
+    return tuple(flow for _, flow in found.values())
 
 
 def rebound(draft: Draft, flowing: Sequence[Flow], fresh: Mapping[int, Exchange]) -> Draft:
@@ -73,6 +83,11 @@ def at(exchange: Exchange, leaf: Leaf) -> Json:
     return value
 
 
+def told_texts(steps: Sequence[Exchange]) -> frozenset[str]:
+    """Whatever these answers told, in small letters."""
+    return frozenset(text.casefold() for step in steps for text in _told(step))
+
+
 def _may_flow(value: Json) -> bool:
     return isinstance(value, int | str) and not isinstance(value, bool) and 0 < len(str(value)) <= 200
 
@@ -86,6 +101,19 @@ def _leaf(leaves: Sequence[Leaf], place: Place, value: Json) -> Leaf | None:
     if not _NAMES_SOMETHING.search(str(place[-1])):
         return None
     return next((leaf for leaf in leaves if leaf and _NAMES_SOMETHING.search(str(leaf[-1]))), None)
+
+
+def _collection(path: str, place: Place) -> str | None:
+    """Where things of this place of a path are: /orders for the `id` of /orders/{id}/lines."""
+    return _nameless(path.partition(f"/{{{place[1]}}}")[0]) if place[0] == "path" else None
+
+
+def _nameless(path: str) -> str:
+    return re.sub(r"\{[^{}]*\}", "{}", path.rstrip("/"))
+
+
+def _of_another(leaf: Leaf) -> bool:
+    return re.search(r"[a-z0-9](?:_id|_uuid|_key|_name|Id|ID)$", str(leaf[-1])) is not None
 
 
 def _told(exchange: Exchange) -> dict[str, list[Leaf]]:
@@ -102,11 +130,22 @@ def _told(exchange: Exchange) -> dict[str, list[Leaf]]:
     return by_value
 
 
-def _echoed(exchange: Exchange) -> frozenset[str]:
-    """What a reading only tells because it was asked for it: it did not come from there."""
-    if exchange.operation.method in ("POST", "PUT"):
-        return frozenset()
-    return frozenset(str(value) for value in slots(exchange.draft).values() if _may_flow(value))
+def _echoed(exchange: Exchange) -> Callable[[Leaf, Json], bool]:
+    """What an answer only tells because it was asked for it: it did not come from there.
+
+    A body is ours to choose, so that what a write repeats of it is as good as made. And what a create calls its own is
+    new, even where its number is that of a thing in its path.
+    """
+    draft, writes = exchange.draft, exchange.operation.method in ("POST", "PUT")
+    texts = _texts(draft.path if writes else slots(draft))
+    created = exchange.response.status == 201 and exchange.operation.method == "POST"
+    return lambda leaf, value: (
+        str(value) in texts and not (created and (leaf[-1] in _OWN or leaf[-1] not in draft.path))
+    )
+
+
+def _texts(values: Mapping[Any, Json]) -> frozenset[str]:
+    return frozenset(str(one) for one in values.values() if _may_flow(one))
 
 
 def _leaves(leaf: Leaf, value: Json) -> Iterator[tuple[Leaf, Json]]:

@@ -2,7 +2,8 @@
 
 Before a service is blamed for accepting invalid input, or for refusing valid input, the draft is checked here again
 from the contract alone. Parameters and forms travel as text, so that "5" and 5 are the same there and break nothing.
-In JSON they differ, but many services read them alike on purpose: that is `forgivable`.
+In JSON they differ, but many services read them alike on purpose: that is `forgivable`. All of this holds within
+alternatives too: a value that fits one of them but for what is forgiven breaks nothing.
 """
 
 import re
@@ -13,19 +14,23 @@ from dataclasses import replace
 from whet.skills.api.contract.model import Body, Json, Parameter
 from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.exchange import NO_BODY, Draft
-from whet.skills.api.oracles.breaches import HIDDEN, Breach, breaches
+from whet.skills.api.oracles.alternatives import alternatives
+from whet.skills.api.oracles.breaches import HIDDEN, SEVERAL, Breach, breaches, every_breach, once
 from whet.skills.api.oracles.reading import NotJson, parsed, speaks_json
+from whet.skills.api.oracles.undeclared import undeclared
 from whet.skills.api.writing import header_value
 from whet.skills.api.writing_styles import content_text
 
 # OpenAPI has these ignored when they are declared as header parameters.
 _IGNORED_HEADERS = frozenset({"accept", "content-type", "authorization"})
 _FORMS = frozenset({"application/x-www-form-urlencoded", "multipart/form-data"})
-# Sets drop what came twice, and what only the service writes is ignored: neither is an accepted error.
-_HARMLESS = frozenset({"uniqueItems", HIDDEN})
+# Sets drop what came twice, what only the service writes is ignored, and alternatives overlap although `oneOf` says
+# that they do not: none of it is an accepted error.
+_HARMLESS = frozenset({"uniqueItems", HIDDEN, SEVERAL})
 _HARMLESS_IN_FORMS = frozenset(
     {"additionalProperties", "unevaluatedProperties"}
 )  # nobody looks at fields not asked for
+_DEEPEST = 4  # alternatives within alternatives
 _NUMBER = re.compile(r"\s*[+-]?\d{1,40}(?:\.\d{1,40})?(?:[eE][+-]?\d{1,3})?\s*")
 _WORDS: dict[str, Json] = {"true": True, "false": False, "null": None, "": None, "yes": True, "no": False}
 
@@ -43,23 +48,22 @@ class Keeping:
 
     def kept(self, draft: Draft) -> bool:
         """As it stands, not only read generously: whoever refuses it contradicts the contract."""
-        return self.broken(draft) == () and not any(
-            self._breaches(schema, value, wire=False) for schema, value in _given(draft)
-        )
+        strictly = (not breaches(self._schemas, schema, value, "request") for schema, value in _given(draft))
+        return self.broken(draft) == () and not undeclared(self._schemas, draft) and all(strictly)
 
     def forgivable(self, draft: Draft) -> bool:
         """All that a draft breaks is in its JSON, and gone when a text is read as what it spells, or the other way."""
         declared, body = _declared(draft), self._body(draft)
         if declared is None or not body or draft.body is NO_BODY or self.broken(draft) != body:
             return False
-        return all(self._same_when_read(declared.schema, draft.body, one, wire=False) for one in body)
+        return not self._left(declared.schema, draft.body, wire=False, reading=True)
 
     def _parameter(self, draft: Draft, parameter: Parameter) -> tuple[Breach, ...]:
         if parameter.where == "header" and parameter.name.lower() in _IGNORED_HEADERS:
             return ()
         values = draft.values(parameter.where)
         if parameter.name not in values:
-            return _missing(parameter.where, parameter.name) if parameter.required else ()
+            return _missing(f"{parameter.where} {parameter.name}", parameter.name) if parameter.required else ()
         value = values[parameter.name]
         if isinstance(value, bytes):
             return ()
@@ -70,7 +74,7 @@ class Keeping:
         declared = _declared(draft)
         if draft.raw is None and draft.body is NO_BODY:
             bodies = draft.operation.bodies
-            return _missing("body", "body") if bodies and all(one.required for one in bodies) else ()
+            return _missing("body", "a body") if bodies and all(one.required for one in bodies) else ()
         if declared is None or not (speaks_json(_media(declared)) or _media(declared) in _FORMS):
             return None
         if draft.raw is None:
@@ -86,25 +90,39 @@ class Keeping:
         return self._breaches(declared.schema, value, wire=False)
 
     def _breaches(self, schema: Json, value: Json, *, wire: bool) -> tuple[Breach, ...]:
-        harmless = _HARMLESS | _HARMLESS_IN_FORMS if wire else _HARMLESS
         if wire and isinstance(value, dict):
             value = {name: one for name, one in value.items() if one != []}  # an empty list is not written
-        found = [one for one in breaches(self._schemas, schema, value, "request") if one.keyword not in harmless]
-        return tuple(one for one in found if not wire or not self._same_when_read(schema, value, one, wire))
+        return self._left(schema, value, wire=wire, reading=wire)
 
-    def _same_when_read(self, schema: Json, value: Json, breach: Breach, wire: bool) -> bool:
-        """The breach goes away when the value at its place is read as another type that means the same."""
+    def _left(self, schema: Json, value: Json, *, wire: bool, reading: bool, depth: int = 0) -> tuple[Breach, ...]:
+        """What is neither harmless nor forgiven; `reading`: nor gone when texts are read as what they spell."""
+        harmless = _HARMLESS | _HARMLESS_IN_FORMS if wire else _HARMLESS
+        found = [one for one in every_breach(self._schemas, schema, value, "request") if one.keyword not in harmless]
+        return once(one for one in found if not self._excused(schema, value, one, wire, reading, depth))
+
+    def _excused(self, schema: Json, value: Json, breach: Breach, wire: bool, reading: bool, depth: int) -> bool:
         steps = [part for part in breach.at.split("/") if part]
         try:
             there = _at(value, steps)
         except (LookupError, TypeError, ValueError):  # a name with a slash in it: the place cannot be found again
             return False
-        for reading in _readings(there, wire):
-            read = _with(value, steps, reading)
-            left = breaches(self._schemas, schema, read, "request")
-            if not any(one.at == breach.at or one.at.startswith(f"{breach.at}/") for one in left):
+        if depth > _DEEPEST:
+            return False
+        if breach.keyword in ("anyOf", "oneOf"):
+            options = alternatives(self._schemas, schema, value, steps)
+            if any(not self._left(one, there, wire=wire, reading=reading, depth=depth + 1) for one in options):
                 return True
-        return False
+        read = (_with(value, steps, other) for other in _readings(there, wire)) if reading else ()
+        return any(self._fits_when_read(schema, one, breach, wire, depth) for one in read)
+
+    def _fits_when_read(self, schema: Json, read: Json, breach: Breach, wire: bool, depth: int) -> bool:
+        """The breach is gone with another value in its place, and what that has in it is right, or can be read so."""
+        left = [one for one in every_breach(self._schemas, schema, read, "request") if _within(one.at, breach.at)]
+        return all(one.at != breach.at and self._excused(schema, read, one, wire, True, depth + 1) for one in left)
+
+
+def _within(at: str, place: str) -> bool:
+    return not place or at == place or at.startswith(f"{place}/")
 
 
 def _declared(draft: Draft) -> Body | None:
@@ -116,8 +134,8 @@ def _media(body: Body) -> str:
     return body.media.partition(";")[0].strip().lower()
 
 
-def _missing(where: str, name: str) -> tuple[Breach, ...]:
-    return (Breach(name, where, "required", f"{name} is required"),)
+def _missing(place: str, name: str) -> tuple[Breach, ...]:
+    return (Breach("", place, "required", f"{name} is required"),)
 
 
 def _given(draft: Draft) -> Iterator[tuple[Json, Json]]:

@@ -6,7 +6,8 @@ habit and no fault. Where a service refuses such input in several places and tak
 
 from whet.skills.api.exchange import Exchange
 from whet.skills.api.faults import Kind, Suspicion
-from whet.skills.api.oracles.causes import LENIENTLY, cause, plain, sent_texts
+from whet.skills.api.oracles.breaches import slot
+from whet.skills.api.oracles.causes import LENIENTLY, cause, plain
 from whet.skills.api.oracles.keeping import Keeping
 
 REFUSED = 3  # places that refuse, before it counts as strict
@@ -23,11 +24,16 @@ class Leniency:
     def admit(self, exchange: Exchange, shown: tuple[Suspicion, ...]) -> tuple[Suspicion, ...]:
         """The symptoms without what a lenient service accepts by habit."""
         if exchange.response.status in (400, 422) and len(self._refused) < MOST and self._forgivable(exchange):
-            self._refused.add(_place(exchange))
+            self._refused.add(self._place(exchange))
         return tuple(one for one in shown if not _lenient(one) or self._slip(one))
 
     def _forgivable(self, exchange: Exchange) -> bool:
         return exchange.draft.broken is not None and self._keeping.forgivable(exchange.draft)
+
+    def _place(self, exchange: Exchange) -> str:
+        """Named as the suspicion would be if it had been accepted."""
+        first, *_ = self._keeping.broken(exchange.draft) or ()
+        return cause(Kind.INVALID_ACCEPTED, exchange.operation.id, LENIENTLY + plain(slot(first)))
 
     def _slip(self, accepted: Suspicion) -> bool:
         if len(self._accepted) < MOST:
@@ -37,9 +43,3 @@ class Leniency:
 
 def _lenient(shown: Suspicion) -> bool:
     return shown.kind is Kind.INVALID_ACCEPTED and f" | {LENIENTLY}" in shown.cause
-
-
-def _place(exchange: Exchange) -> str:
-    """Named as the suspicion would be if it had been accepted."""
-    said = plain(exchange.draft.broken or "", sent_texts(exchange.draft))
-    return cause(Kind.INVALID_ACCEPTED, exchange.operation.id, LENIENTLY + said)

@@ -1,19 +1,23 @@
 """Sending again what led to a suspicion: only the steps it needs, with the names of what is created anew."""
 
+import random
 from collections.abc import Callable, Collection, Sequence
 
 from whet.skills.api.contract.model import Schema
 from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.faults import Kind
-from whet.skills.api.oracles.flows import flows, rebound
-from whet.skills.api.oracles.slots import Place, placed, schema_at, slots
+from whet.skills.api.oracles.flows import flows, rebound, told_texts
+from whet.skills.api.oracles.slots import Place, enumerated, placed, schema_at, slots
+from whet.skills.api.renaming import other_name
 
 Send = Callable[[Draft], Exchange]
 SEMANTIC = frozenset({Kind.READ_AFTER_DELETE, Kind.LOST_UPDATE, Kind.NOT_CREATED})
 _TAKEN = frozenset({400, 409, 422})
+_READS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 _ROOM = 10_000
-_FIXED = frozenset({"enum", "const", "pattern", "format"})
+_FIXED = frozenset({"enum", "const", "format"})
+_SHORTEST = 3  # characters of what may be a name; below there are codes of countries and the like
 
 
 class Spent(Exception):
@@ -34,14 +38,14 @@ class Purse:
         return self._send(draft)
 
 
-def needed(kind: Kind, steps: Sequence[Exchange]) -> tuple[int, ...]:
-    """The steps before the last that it rests on, in their order.
+def needed(kind: Kind, steps: Sequence[Exchange], also: Collection[int] = ()) -> tuple[int, ...]:
+    """The steps before the last that it rests on, in their order, with those in `also` and what they rest on.
 
     Those whose answers it was made of, those that put its path or a parent of it there under a name the client chose,
     and, where the suspicion is about a sequence, what else was done at the same path.
     """
     last = len(steps) - 1
-    wanted, open_steps = set(_for_kind(kind, steps)), [last]
+    wanted, open_steps = {*_for_kind(kind, steps), *also}, [last]
     open_steps += wanted
     while open_steps:
         step = open_steps.pop()
@@ -49,6 +53,19 @@ def needed(kind: Kind, steps: Sequence[Exchange]) -> tuple[int, ...]:
         wanted |= new
         open_steps += new
     return tuple(sorted(wanted))
+
+
+def other_writes(steps: Sequence[Exchange], numbers: Collection[int]) -> tuple[list[int], list[int]]:
+    """What else was done before the last step: to the thing it names, and to any. The fault may lie in that state."""
+    before, thing = range(len(steps) - 1), _thing(steps[-1])
+    done = [one for one in before if steps[one].ok and steps[one].request.method not in _READS and one not in numbers]
+    return [one for one in done if thing and _thing(steps[one]) == thing], done
+
+
+def _thing(exchange: Exchange) -> str:
+    """The path up to the last thing it names; empty where it names none."""
+    behind = exchange.operation.path.rstrip("/").rpartition("}")[2].count("/")
+    return _path(exchange).rsplit("/", behind)[0] if "}" in exchange.operation.path else ""
 
 
 def _for_kind(kind: Kind, steps: Sequence[Exchange]) -> list[int]:
@@ -83,35 +100,46 @@ class Replay:
         self.steps = steps
         self._purse = purse
         self._flows = [flows(steps, number) for number in range(len(steps))]
-        self._round = 0
         self.fresh: dict[int, Exchange] = {}
 
     def play(self, numbers: Sequence[int]) -> tuple[Exchange, ...]:
         """These steps and the last one."""
         self.fresh = {}
-        self._round += 1
         for number in (*numbers, len(self.steps) - 1):
             self.fresh[number] = self._again(number)
         return tuple(self.fresh.values())
 
     def last_with(self, draft: Draft) -> Exchange:
         """The last step as another draft, after the steps that were played."""
-        self._round += 1
-        return self._sent(draft, self.steps[-1])
+        return self._sent(draft, self.steps[-1], self.bound())
 
     def bound(self) -> frozenset[tuple[str | int, ...]]:
         """The places of the last draft that name what was created before it."""
         return frozenset(flow.place for flow in self._flows[-1])
 
+    def rests(self, number: int) -> bool:
+        """Whether a step's path names a thing that no step made: one that was there, or its name in other letters."""
+        draft, bound = self.steps[number].draft, {flow.place for flow in self._flows[number]}
+        texts = [
+            str(value)
+            for name, value in draft.path.items()
+            if ("path", name) not in bound
+            and not enumerated(schema_at(self._schemas, draft, ("path", name)) or {}, value)
+        ]
+        if put_there(self.steps, number) or draft.operation.method == "PUT" or not texts:
+            return False
+        made_up = number == len(self.steps) - 1 and draft.mutation is not None
+        return not made_up or any(text.casefold() in told_texts(self.steps[:number]) for text in texts)
+
     def _again(self, number: int) -> Exchange:
         first = self.steps[number]
         draft = rebound(first.draft, self._flows[number], self.fresh)
-        return self._sent(draft, first)
+        return self._sent(draft, first, [flow.place for flow in self._flows[number]])
 
-    def _sent(self, draft: Draft, first: Exchange) -> Exchange:
+    def _sent(self, draft: Draft, first: Exchange, fixed: Collection[Place]) -> Exchange:
         exchange = self._purse.send(draft)
         if first.ok and may_be_taken(exchange):
-            fresh = renamed(self._schemas, draft, f"-{self._round}")  # the first time may have taken the name
+            fresh = renamed(self._schemas, draft, f"{exchange.number}", fixed)  # the first time may have taken the name
             return exchange if fresh is draft else self._purse.send(fresh)
         return exchange
 
@@ -123,21 +151,21 @@ def may_be_taken(exchange: Exchange) -> bool:
 
 def renamed(schemas: Schemas, draft: Draft, mark: str, fixed: Collection[Place] = ()) -> Draft:
     """The same thing under names that were not used yet; the very draft where there is none to change."""
-    made = draft
-    for place, value in slots(draft).items():
-        named = place[0] == "body" and isinstance(value, str) and place not in fixed
-        schema = schema_at(schemas, draft, place) if named else None
-        if schema is not None and _free(schema, value):
-            made = placed(made, place, _other(value, mark, schema.get("maxLength", _ROOM)))
+    made, dice = draft, random.Random(mark)  # noqa: S311 - the same mark gives the same names
+    for place, value in names(schemas, draft).items():
+        if place not in fixed:
+            made = placed(made, place, other_name(value, dice))
     return made
 
 
-def _free(schema: Schema, value: str) -> bool:
-    """Any text may stand here, and this one is not here to be too long."""
-    fits = len(value) <= schema.get("maxLength", _ROOM)
-    return fits and (_FIXED.isdisjoint(schema) or schema.get("format") == "email")
+def names(schemas: Schemas, draft: Draft) -> dict[Place, str]:
+    """The texts of a body that may be names, for the contract does not say what they must be."""
+    texts = {place: value for place, value in slots(draft).items() if place[0] == "body" and isinstance(value, str)}
+    return {place: value for place, value in texts.items() if _free(schema_at(schemas, draft, place), value)}
 
 
-def _other(text: str, mark: str, longest: int) -> str:
-    name, at_sign, domain = text.partition("@")
-    return name[: max(0, longest - len(mark + at_sign + domain))] + mark + at_sign + domain
+def _free(schema: Schema | None, value: str) -> bool:
+    """Any text like it may stand here, and this one is not here to be too short or too long."""
+    if schema is None or not _SHORTEST <= len(value) <= schema.get("maxLength", _ROOM):
+        return False
+    return _FIXED.isdisjoint(schema) or schema.get("format") == "email"

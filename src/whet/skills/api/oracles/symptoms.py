@@ -11,7 +11,8 @@ from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.exchange import Exchange
 from whet.skills.api.faults import Kind, Suspicion
 from whet.skills.api.oracles.answers import Answers, valid
-from whet.skills.api.oracles.causes import LENIENTLY, error_signature, plain, sent_texts, suspicion
+from whet.skills.api.oracles.breaches import slot
+from whet.skills.api.oracles.causes import LENIENTLY, error_signature, plain, suspicion
 from whet.skills.api.oracles.keeping import Keeping
 from whet.skills.api.oracles.reading import readable
 from whet.skills.api.oracles.routing import Routing
@@ -52,8 +53,8 @@ class Symptoms:
         if exchange.request.method == "DELETE":  # deleting what cannot exist succeeds where deleting may be repeated
             breaks = tuple(breach for breach in breaks or () if not breach.place.startswith("path "))
         if breaks:
-            said = plain(draft.broken, sent_texts(draft))
-            signature = LENIENTLY + said if self.keeping.forgivable(draft) else said
+            place = plain(slot(breaks[0]))
+            signature = LENIENTLY + place if self.keeping.forgivable(draft) else place
             detail = f"It was answered {exchange.response.status} although {draft.broken}."
             yield suspicion(exchange, Kind.INVALID_ACCEPTED, signature, "accepts what its contract forbids", detail)
 
