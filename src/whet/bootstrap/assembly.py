@@ -86,6 +86,7 @@ def workplace(site: Site, store: Store, suite: Suite, seed: int, emit: Callable[
         seed=seed,
         memory_mb=memory_mb,
         state_dir=site.state_dir,
+        known_as=site.name,
         action_seconds=settings.limits.timeout_seconds,
         emit=emit,
         rank=order.rank,

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import NamedTuple
 
-from whet.bootstrap.remembering_runs import project_name
 from whet.bootstrap.site import Site
 from whet.core.memories import Embedder, Memories, Recall, Wanted
 from whet.core.ports import Store
@@ -116,4 +115,4 @@ def opened_memory(site: Site, store: Store) -> FleetMemory | None:
 
 def fleet_memory(site: Site, store: Store) -> FleetMemory:
     """For whoever looks at what is remembered, whether or not more is to be."""
-    return FleetMemory(store, project_name(site), site.settings.memory)
+    return FleetMemory(store, site.name, site.settings.memory)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from whet.bootstrap.naming import own_name, shared_name
 from whet.core.errors import WhetError
 from whet.core.feedback import RewardRules
 from whet.settings.load import load_settings
@@ -33,6 +34,7 @@ class Site:
 
     def __post_init__(self) -> None:
         self._written = self.settings
+        self.name = self.settings.project or self.project.name  # until the store says under which it is kept
 
     @property
     def state_dir(self) -> Path:
@@ -62,10 +64,15 @@ class Site:
         self.key = self._audit_key()
         store = open_store(self.database_url, self.key, wait_seconds)
         try:
+            self.name = self._name_in(store)
             self.obey(store.feedback.rules())
             yield store
         finally:
             store.close()
+
+    def _name_in(self, store: SqlStore) -> str:
+        named = own_name if self.embedded else shared_name
+        return named(store, self.project, self.settings.project)
 
     def obey(self, rules: RewardRules | None) -> None:
         """What a person said of rewards holds over what is written; every process that opens the store does the same,

@@ -142,7 +142,7 @@ class Fleet:
         self._meet_obstacles(workplace)
         record = RunRecord(
             id=workplace.run_id,
-            project=workplace.project.name,
+            project=workplace.name,
             code_version=workplace.code_version,
             budget_seconds=workplace.budget.total_seconds,
             seed=workplace.seed,
