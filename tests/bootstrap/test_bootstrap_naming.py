@@ -145,21 +145,21 @@ def test_what_is_no_name_is_refused(tmp_path: Path, name: str) -> None:
 
 
 def test_commands_say_so_and_pytest_goes_on_without(tmp_path: Path) -> None:
-    shared = {"WHET_DATABASE_URL": f"sqlite:///{tmp_path}/team.db"}
+    shared = f"sqlite:///{tmp_path}/team.db"
     for folder in ("a", "b"):
         root = tmp_path / folder / "app"
         (root / "tests").mkdir(parents=True)
         (root / "pyproject.toml").write_text(EXECUTOR_ONLY)
         (root / "tests" / "test_it.py").write_text("def test_it():\n    assert True\n")
-    assert whet("run", tmp_path / "a" / "app", **shared).returncode == 0
-    refused = whet("run", tmp_path / "b" / "app", **shared)
+    assert whet("run", tmp_path / "a" / "app", WHET_DATABASE_URL=shared).returncode == 0
+    refused = whet("run", tmp_path / "b" / "app", WHET_DATABASE_URL=shared)
     assert refused.returncode == 2
     assert "The store has a project 'app' already" in refused.stderr
     command = [sys.executable, "-m", "pytest", "--whet", "-q"]
     went_on = subprocess.run(
         command,
         cwd=tmp_path / "b" / "app",
-        env=environment(**shared),
+        env=environment(WHET_DATABASE_URL=shared),
         capture_output=True,
         text=True,
         timeout=120,

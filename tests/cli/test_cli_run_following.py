@@ -86,7 +86,8 @@ def test_findings_tell_where_they_turn_and_are_compared_by_it(project: Path) -> 
         TWO: "It first differs at cart.py:2: return becomes 6 instead of 5.",
     }
     known = remembered(project)
-    assert {failure_of(each).turned and failure_of(each).turned.place for each in known.values()} == {"cart.py:total+1"}
+    turns = [failure_of(each).turned for each in known.values()]
+    assert {turn and turn.place for turn in turns} == {"cart.py:total+1"}
     (project / "test_cart.py").write_text(TESTS + "\n\ndef test_late():\n    assert total([7]) == 7\n")
     git(project, "add", "test_cart.py")
     git(project, "commit", "-q", "-m", "one more")
