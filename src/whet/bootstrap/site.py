@@ -3,6 +3,7 @@
 import contextlib
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -82,8 +83,9 @@ class Site:
     def rescue(self, store: SqlStore) -> bool:
         """Write back what a suite deleted: the store, and the key its audit trail is sealed with."""
         rescued = store.rescue()
-        if rescued and self.embedded and self.key is not None and self.settings.audit_key is None:
+        if rescued and self.embedded:
             make_state_dir(self.state_dir)
+        if rescued and self.embedded and self.key is not None and self.settings.audit_key is None:
             write_key(self.state_dir / "audit.key", self.key)
         return rescued
 
@@ -115,24 +117,40 @@ def open_site(start: Path, **overrides: object) -> Site:
 
 
 def make_state_dir(path: Path) -> None:
-    """Whet's own directory; it ignores itself in git, so that nobody commits it by accident."""
+    """Whet's own directory. It ignores itself in git, so that nobody commits it by accident, and is private when it is
+    made: it holds what tests said, and what things are signed with. Who wants it otherwise may change that."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         ignore = path / ".gitignore"
         if not ignore.exists():
+            _make_private(path)
             ignore.write_text("*\n")
     except OSError as error:
         raise WhetError(
-            f"Whet keeps what it learns in {path}, which cannot be made: {error.strerror}.",
+            f"Whet keeps what it learns in {path}, which cannot be used: {error.strerror}.",
             "Make the directory writable, or move away what is in its place.",
         ) from error
 
 
+def _make_private(path: Path) -> None:
+    """To its owner; where the project's folder is a group's to write, to that group."""
+    group = stat.S_IRWXG if path.parent.stat().st_mode & stat.S_IWGRP else 0
+    kept = stat.S_IMODE(path.stat().st_mode) & ~(stat.S_IRWXG | stat.S_IRWXO)
+    with contextlib.suppress(PermissionError):  # not ours, or on a disk without modes
+        path.chmod(kept | group)
+
+
 def file_key(path: Path) -> bytes:
     """The project's audit key; made once, readable by its owner only."""
-    if not path.exists():
-        write_key(path, secrets.token_hex(32).encode())
-    return path.read_bytes()
+    try:
+        if not path.exists():
+            write_key(path, secrets.token_hex(32).encode())
+        return path.read_bytes()
+    except PermissionError as error:
+        raise WhetError(
+            f"{path} is another user's, and what it seals with it.",
+            "Where several people use one store, give all of them the same key: WHET_AUDIT_KEY",
+        ) from error
 
 
 def write_key(path: Path, key: bytes) -> None:
