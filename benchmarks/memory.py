@@ -101,7 +101,7 @@ def main() -> None:
     arguments = parser.parse_args()
     found: dict[str, Figures] = {}
     for name in ("sqlite", "postgresql") if arguments.store == "both" else (arguments.store,):
-        with _address(name) as url:
+        with address(name) as url:
             found[name] = _measured(url, Drawn(arguments.rows, arguments.questions))
         _show(name, arguments.rows, found[name])
     if arguments.json:
@@ -246,7 +246,7 @@ def _stored_bytes(store: SqlStore, url: str) -> int:
 
 
 @contextmanager
-def _address(name: str) -> Iterator[str]:
+def address(name: str) -> Iterator[str]:
     if name == "sqlite":
         with tempfile.TemporaryDirectory() as folder:
             yield f"sqlite:///{folder}/whet.db"

@@ -3,6 +3,7 @@
 import base64
 import json
 import random
+import re
 import shlex
 import string
 import time
@@ -53,6 +54,7 @@ FORMS: dict[str, st.SearchStrategy[str]] = {
     "figma": letters(WORD, 40).map("figd_".__add__),
     "pulumi": letters("0123456789abcdef", 40).map("pul-".__add__),
     "telegram": letters(WORD, 33).map("bot123456789:AA".__add__),
+    "sonar": letters("0123456789abcdef", 40).map("sqp_".__add__),
     "terraform": letters(WORD, 60).map("abcdefghij1234.atlasv1.".__add__),
     "jwt": JWT,
     "e-mail": st.tuples(letters(WORD + "._+", 3, 12), letters(string.ascii_lowercase, 4, 12)).map(
@@ -266,6 +268,14 @@ E    +  where 'Your word' = form.password_label
 pass: 3, fail: 0
 pass=12, fail=3
 e5f0f061b095daef224a12b513c653b966df5c58922040424950fd3bf5a1722e
+E   [SQL: SELECT name FROM users WHERE id = ?]
+E   [parameters: (4711, 'bob2024')]
+INSERT INTO carts (id, owner) VALUES (4711, 'bob2024')
+the token is expired; the password is required; its secret was bcrypt-hashed; the token is sha256-based
+name: retries\n  value: abc12345
+test_ids[256-512-1024] test_ids[100-10-1000] 12:34:56:78:90:ab 10.0.0.1:5432 app.py:1234:error
+class BasicAuth(AuthBase): authkey=key http://localhost --auth bearer:env:TOKEN --passed-at HEAD~1 --bypass x12345
+curl -s http://localhost:8000/users -a; https works; zip -r out2024.zip . ; mongo -h db shop2024
 AB12-CDEF-0123 DE89ABCD-0044-4532-8130-00426614AB17 secret_santa_list pul-01234
 """
 
@@ -314,6 +324,21 @@ HOSTILE = (
         "[0-9]m",
         "pass",
         "identified by '",
+        "name=password value=",
+        'name="password"\n',
+        "[SQL: [parameters: ",
+        "[SQL: ",
+        "insert into a (password",
+        "insert into a (",
+        "token is ",
+        "a.b:5432:c:d:",
+        "a.b.",
+        "WIFI:S:;",
+        "jwt.encode(",
+        "BasicAuth('",
+        "mongo -p ",
+        "http -a a",
+        "sqlplus a/",
         "<password>",
         "-us1",
         "\n",
@@ -367,6 +392,53 @@ def test_any_text_is_masked(text: str) -> None:
 def test_a_secret_known_by_where_it_stands(line: str) -> None:
     assert "hunter2" not in masked(line)
     assert masked(masked(line)) == masked(line)
+
+
+INSERTING = "E   [SQL: INSERT INTO users (name, password) VALUES (?, ?)]"
+UPDATING = "[SQL: UPDATE [dbo].[users] SET api_key=%(k)s]"
+# Where nothing but the phrase tells that it is a secret.
+PHRASES: list[Callable[[str], str]] = [
+    lambda secret: f"env:\n- name: DB_PASSWORD\n  value: {secret}\n- name: HOME\n",
+    lambda secret: json.dumps([{"name": "DB_PASSWORD", "value": secret}]),
+    lambda secret: f'Content-Disposition: form-data; name="password"\r\n\r\n{secret}\r\n--x',
+    lambda secret: repr(f'form-data; name="user_password"\r\nContent-Type: text/plain\r\n\r\n{secret}\r\n--x'),
+    lambda secret: f"INSERT INTO users (name, password) VALUES ('bob', '{secret}')",  # noqa: S608 - a text
+    lambda secret: f"{INSERTING}\nE   [parameters: ('bob', '{secret}')]\nE  x",
+    lambda secret: f"{UPDATING}\n[parameters: {{'k': '{secret}'}}]",
+    lambda secret: f"E  AssertionError: the password is {secret}",
+    lambda secret: f"    assert jwt.encode(payload, '{secret}', algorithm='HS256')",
+    lambda secret: f"    digest = hmac.new(b'{secret}', body, 'sha256')",
+    lambda secret: f"requests.get(url, auth=HTTPBasicAuth('bob', '{secret}'))",
+    lambda secret: f"db.example.com:5432:shop:bob:{secret}\n*:*:*:bob:{secret}",
+    lambda secret: f"jdbc:oracle:thin:scott/{secret}@//db:1521/x",
+    lambda secret: f"sqlplus -S scott/{secret}@db",
+    lambda secret: f"dial bob:{secret}@tcp(db:3306)/shop: refused",
+    lambda secret: f"WIFI:S:net;T:WPA;P:{secret};;",
+    lambda secret: f'CONFIG SET requirepass "{secret}"',
+    lambda secret: f"mongosh -u bob -p {secret} --host x",
+    lambda secret: f"ldapsearch -D cn=admin -w {secret} -b x",
+    lambda secret: f"unzip -P {secret} x.zip",
+    lambda secret: f"['curl', '-u', 'bob:{secret}', 'http://x']",
+    lambda secret: f"http -a bob:{secret} GET example.org",
+    lambda secret: f"run --pass {secret} --verbose",
+    lambda secret: f"run --db-pw {secret} --verbose",
+    lambda secret: f"SSHPASS={secret} sshpass -e ssh x",
+    lambda secret: f"AZURE_DEVOPS_EXT_PAT={secret}\n",
+    lambda secret: f"DB_PW: {secret}\n",
+    lambda secret: f"> X-Auth-Key: {secret}\n> Host: x",
+    lambda secret: f"Ocp-Apim-Subscription-Key: {secret}\n",
+    lambda secret: f"login(mnemonic='{secret} able about above')",
+]
+
+
+@settings(max_examples=40, deadline=None)
+@given(secret=letters(WORD, 8, 30).filter(lambda drawn: re.search("[0-9]", drawn) and re.search("[a-z]", drawn)))
+@example("hunter2222")
+def test_a_secret_known_by_its_phrase(secret: str) -> None:
+    for around in PHRASES:
+        shown = masked(around(secret))
+        assert secret not in shown, around(secret)
+        assert masked(shown) == shown, around(secret)
 
 
 def test_a_number_that_does_not_end_its_line_is_masked_too() -> None:

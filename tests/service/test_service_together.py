@@ -56,7 +56,7 @@ def pair(postgres: PostgresServer, redis: RedisServer, tmp_path_factory: pytest.
     """As on two machines: the project is the same, its folder is not."""
     database = postgres.url(postgres.create(template="whet_migrated"))
     settings = (
-        f'[tool.whet]\ndatabase_url = "{database}"\n[tool.whet.learn]\nqueue = "{redis.url()}"\n'
+        f'[tool.whet]\ndatabase_url = "{database}"\nproject = "shop"\n[tool.whet.learn]\nqueue = "{redis.url()}"\n'
         f"[tool.whet.service]\nattempts_per_minute = {ATTEMPTS}\n"
     )
     folders = [tmp_path_factory.mktemp(machine) / "shop" for machine in ("one", "other")]

@@ -154,11 +154,24 @@ def test_lines_above_change_nothing(changed: Changed, python: Python, limits: Li
 
 
 def test_importing_belongs_to_the_test(changed: Changed, python: Python, limits: Limits) -> None:
-    project = changed("import time\n", "import time\n\nRATE = 2\n")
+    project = changed("import time\n", "import time\n\nRATE = 1\n")
     source = project.root / "src" / "cart.py"
     source.write_text(source.read_text().replace("whole + price", "whole + RATE * price"))
+    git(project.root, "commit", "-qam", "a rate")
+    source.write_text(source.read_text().replace("RATE = 1", "RATE = 2"))
     found = turned(project, python, limits)
-    assert (found["place"], found["line"]) == ("src/cart.py:<module>+2", 3)
+    assert (found["place"], found["line"], found["was"], found["now"]) == ("src/cart.py:<module>+2", 3, "1", "2")
+
+
+def test_lines_that_came_while_importing_do_not_hide_the_cause(
+    changed: Changed, python: Python, limits: Limits
+) -> None:
+    """A constant for what stood in the code, and a slip beside it."""
+    project = changed("class Cart:", "ROUND_FROM = 10\n\n\nclass Cart:")
+    source = project.root / "src" / "cart.py"
+    source.write_text(source.read_text().replace("whole > 10", "whole < ROUND_FROM"))
+    found = turned(project, python, limits)
+    assert (found["place"], found["kind"]) == ("src/cart.py:Cart.rounded+1", "way")
 
 
 def test_several_are_followed_in_the_same_runs(changed: Changed, python: Python, limits: Limits) -> None:

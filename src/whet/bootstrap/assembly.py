@@ -8,6 +8,7 @@ from whet.agents.catalogue import AGENTS, COMMANDER, FOR_SERVICES, SPECIALISTS, 
 from whet.agents.commander import Commander
 from whet.bootstrap.candidates import Doubt, rolled_out
 from whet.bootstrap.drifting import changes
+from whet.bootstrap.following import Following
 from whet.bootstrap.remembering import opened_memory
 from whet.bootstrap.site import Site
 from whet.bootstrap.visiting import VisitOrdering
@@ -68,7 +69,8 @@ def recalling(site: Site, store: Store) -> Recalling | None:
     if memory is None:
         return None
     per_action = site.settings.memory.recall
-    return Recalling(store, memory.project, lambda: memory.recall, lambda: memory.embedder, per_action)
+    follow = Following(site, memory) if site.settings.memory.follow else None
+    return Recalling(store, memory.project, lambda: memory.recall, lambda: memory.embedder, per_action, follow)
 
 
 def workplace(site: Site, store: Store, suite: Suite, seed: int, emit: Callable[[Event], None]) -> Workplace:
@@ -86,6 +88,7 @@ def workplace(site: Site, store: Store, suite: Suite, seed: int, emit: Callable[
         seed=seed,
         memory_mb=memory_mb,
         state_dir=site.state_dir,
+        known_as=site.name,
         action_seconds=settings.limits.timeout_seconds,
         emit=emit,
         rank=order.rank,

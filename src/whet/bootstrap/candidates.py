@@ -38,7 +38,7 @@ def registry(site: Site) -> Registry:
 
     key = site.settings.audit_key
     secret = file_key(site.state_dir / KEY) if key is None else key.get_secret_value().encode()
-    return opened(site.settings.learn.registry, site.state_dir, secret, site.project.name)
+    return opened(site.settings.learn.registry, site.state_dir, secret, site.name)
 
 
 def opener(

@@ -12,6 +12,7 @@ from whet.agents.catalogue import COMMANDER, agent_named
 from whet.bootstrap import assembly
 from whet.bootstrap.remembering import FleetMemory, opened_memory
 from whet.bootstrap.site import make_state_dir, open_site
+from whet.bootstrap.visiting_fleet import seen
 from whet.core.agent import Agent
 from whet.core.events import Event, Warned
 from whet.core.ports import RunRecord, Store
@@ -173,7 +174,8 @@ def _in_project(path: Path, agent: AnyAgent) -> Experience:
         Suite(site.project, site.python) as suite,
     ):
         place = assembly.workplace(site, store, suite, seed, _told)
-        experience = assembly.fleet(site, store, seed, _warn).errand(agent, place)
+        fleet = assembly.fleet(site, store, seed, _warn)
+        experience = fleet.errand(agent, place)
         if (memory := opened_memory(site, store)) is not None:
-            memory.tend(said=place.said)
+            memory.tend(seen=seen(fleet, place))
         return experience

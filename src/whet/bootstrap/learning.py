@@ -122,7 +122,7 @@ def _elsewhere(address: str, name: str) -> TrainingQueue:
 def _queue_name(site: Site) -> str:
     """One queue for each store: what is taken from it goes into the training set there."""
     kept_in = make_url(site.database_url).render_as_string(hide_password=True)
-    return f"{site.project.name}-{hashlib.sha256(kept_in.encode()).hexdigest()[:8]}"
+    return f"{site.name}-{hashlib.sha256(kept_in.encode()).hexdigest()[:8]}"
 
 
 class Lessons(NamedTuple):

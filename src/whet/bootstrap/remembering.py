@@ -1,12 +1,10 @@
 """A project's memory, put together from settings: what is recalled, what is made of it, what is let go."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from typing import NamedTuple
 
-from whet.bootstrap.remembering_runs import project_name
 from whet.bootstrap.site import Site
 from whet.core.memories import Embedder, Memories, Recall, Wanted
 from whet.core.ports import Store
@@ -16,6 +14,7 @@ from whet.memory.failures_triage import Triage
 from whet.memory.forgetting import Bound, Leaving, forget
 from whet.memory.reembedding import Reembedding
 from whet.memory.remembering import MARK, Remembering
+from whet.memory.remembering_episodes import NOTHING_SEEN, Seen
 from whet.memory.retrieval import Retrieval
 from whet.settings.memory import Memory as MemorySettings
 
@@ -54,11 +53,11 @@ class FleetMemory:
     def triage(self) -> Triage:
         return Triage(self.memories, self.embedder)
 
-    def catch_up(self, said: Mapping[str, str] | None = None) -> int:
-        """Remembers what was lived since the last time; how many memories are new. `said`: what failing tests printed
-        in the visit that has just ended."""
+    def catch_up(self, seen: Seen = NOTHING_SEEN) -> int:
+        """Remembers what was lived since the last time; how many memories are new. `seen`: of failing tests, by the
+        visit that has just ended."""
         self._place_newest()
-        return Remembering(self.store, self.memories, self.embedder, self.project).catch_up(said=said)
+        return Remembering(self.store, self.memories, self.embedder, self.project).catch_up(seen=seen)
 
     def reembedding(self) -> Reembedding:
         """To be entered: gives everything a place by the present model, in the background."""
@@ -70,9 +69,9 @@ class FleetMemory:
         places = self.embedder.embed([memory.found_by() for memory in waiting])
         self.memories.place([memory.id for memory in waiting], self.embedder.name, places)
 
-    def tend(self, now: datetime | None = None, at_once: bool = False, said: Mapping[str, str] | None = None) -> Tended:
+    def tend(self, now: datetime | None = None, at_once: bool = False, seen: Seen = NOTHING_SEEN) -> Tended:
         """What is due: remembering, facts and procedures (`at_once`: even if little is new), forgetting."""
-        remembered, at = self.catch_up(said), now or datetime.now(UTC)
+        remembered, at = self.catch_up(seen), now or datetime.now(UTC)
         done = self.consolidate() if at_once or self._consolidating_is_due() else None
         return Tended(remembered, done, self.forget(at) if at_once or self._forgetting_is_due(at) else Leaving([], []))
 
@@ -116,4 +115,4 @@ def opened_memory(site: Site, store: Store) -> FleetMemory | None:
 
 def fleet_memory(site: Site, store: Store) -> FleetMemory:
     """For whoever looks at what is remembered, whether or not more is to be."""
-    return FleetMemory(store, project_name(site), site.settings.memory)
+    return FleetMemory(store, site.name, site.settings.memory)

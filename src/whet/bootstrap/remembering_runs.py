@@ -12,8 +12,6 @@ from whet.memory.remembering_failures import failure_memory
 from whet.memory.remembering_runs import SuiteEpisode, run_memory
 from whet.tools import git
 
-_LONGEST_NAME = 200
-
 
 class Failure(NamedTuple):
     test: str
@@ -37,7 +35,7 @@ def remember_run(
     the next visit or question."""
     if not site.settings.memory.enabled:
         return 0
-    project, memories = project_name(site), store.memories
+    project, memories = site.name, store.memories
     failed = [test for test, outcome in zip(sheet.tests, sheet.outcomes, strict=True) if outcome in FAILURES]
     episode = SuiteEpisode(
         run_id=sheet.id,
@@ -56,8 +54,3 @@ def remember_run(
     known = {each.id: each for each in memories.get([each.id for each in told])}
     again = [counted for each in told if (counted := met_again(known.get(each.id), each)) is not None]
     return keep(memories, HashedEmbedder(), [run_memory(project, episode), *again])
-
-
-def project_name(site: Site) -> str:
-    """What a project's memories are known under; the same as its runs'."""
-    return site.project.name[:_LONGEST_NAME]

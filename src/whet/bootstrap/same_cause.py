@@ -10,11 +10,11 @@ from whet.core.memories import Memory, Recalled, Wanted
 from whet.core.sheets import FAILURES
 from whet.core.text import printable
 from whet.memory import failures_turning
-from whet.memory.failures import Turn
 from whet.memory.failures_likeness import LITTLE
 from whet.memory.failures_triage import failure_of
 from whet.memory.masking import masked
 from whet.memory.remembering import keep
+from whet.memory.remembering_failures import followed
 from whet.memory.remembering_texts import subjects
 from whet.tools.process import Limits
 from whet.tools.turning import turns
@@ -25,7 +25,7 @@ _MOST_BESIDE = 20
 
 
 def last_failure(memory: FleetMemory, test: str) -> Memory:
-    known = _failures(memory, test)
+    known = failures_of(memory, test)
     if not known:
         raise WhetError(
             f"No failure of {printable(test, 200)!r} is remembered.",
@@ -45,9 +45,9 @@ def follow(site: Site, memory: FleetMemory, failure: Memory, test: str, passed_a
     told = turns(site.project, site.python, list(failures), passed_at, limits)
     measured = {name: failures_turning.measured(found) for name, found in told.items()}
     if measured[test] is None:
-        raise WhetError(f"{test} runs for longer than it can be followed.", "Ask without --passed-at.")
+        raise WhetError(f"{test} runs for longer than it can be followed.", "Ask by its text alone: --by-text")
     version = site.project.code_version()
-    known = {name: _turned(failures[name], turn, version) for name, turn in measured.items() if turn is not None}
+    known = {name: followed(failures[name], turn, version) for name, turn in measured.items() if turn is not None}
     keep(memory.memories, memory.embedder, list(known.values()))
     return known[test]
 
@@ -57,17 +57,11 @@ def _failed_beside(memory: FleetMemory, test: str) -> dict[str, Memory]:
     last = memory.store.sheets.latest()
     pairs = () if last is None else zip(last.tests, last.outcomes, strict=True)
     failed = [name for name, outcome in pairs if outcome in FAILURES and name != test][:_MOST_BESIDE]
-    remembered = ((name, _failures(memory, name)) for name in failed)
+    remembered = ((name, failures_of(memory, name)) for name in failed)
     return {name: max(known, key=_met) for name, known in remembered if known}
 
 
-def _turned(failure: Memory, turn: Turn, version: str) -> Memory:
-    about = {**failure.about, "turned": masked(failures_turning.told(turn)), "followed": version}
-    named = subjects(f"turned:{turn.place}", *failure.subjects) if turn.place else failure.subjects
-    return failure.model_copy(update={"about": about, "subjects": named})
-
-
-def _failures(memory: FleetMemory, test: str) -> list[Memory]:
+def failures_of(memory: FleetMemory, test: str) -> list[Memory]:
     wanted = Wanted(project=memory.project, topics=("failure",))
     found = memory.memories.sharing(wanted, subjects(f"test:{test}"), _LOOKED_AT)
     return [near.memory for near in found if near.memory.about.get("test") == masked(test)]

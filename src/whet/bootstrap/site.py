@@ -3,6 +3,7 @@
 import contextlib
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from whet.bootstrap.naming import own_name, shared_name
 from whet.core.errors import WhetError
 from whet.core.feedback import RewardRules
 from whet.settings.load import load_settings
@@ -33,6 +35,7 @@ class Site:
 
     def __post_init__(self) -> None:
         self._written = self.settings
+        self.name = self.settings.project or self.project.name  # until the store says under which it is kept
 
     @property
     def state_dir(self) -> Path:
@@ -62,10 +65,15 @@ class Site:
         self.key = self._audit_key()
         store = open_store(self.database_url, self.key, wait_seconds)
         try:
+            self.name = self._name_in(store)
             self.obey(store.feedback.rules())
             yield store
         finally:
             store.close()
+
+    def _name_in(self, store: SqlStore) -> str:
+        named = own_name if self.embedded else shared_name
+        return named(store, self.project, self.settings.project)
 
     def obey(self, rules: RewardRules | None) -> None:
         """What a person said of rewards holds over what is written; every process that opens the store does the same,
@@ -75,8 +83,9 @@ class Site:
     def rescue(self, store: SqlStore) -> bool:
         """Write back what a suite deleted: the store, and the key its audit trail is sealed with."""
         rescued = store.rescue()
-        if rescued and self.embedded and self.key is not None and self.settings.audit_key is None:
+        if rescued and self.embedded:
             make_state_dir(self.state_dir)
+        if rescued and self.embedded and self.key is not None and self.settings.audit_key is None:
             write_key(self.state_dir / "audit.key", self.key)
         return rescued
 
@@ -108,24 +117,40 @@ def open_site(start: Path, **overrides: object) -> Site:
 
 
 def make_state_dir(path: Path) -> None:
-    """Whet's own directory; it ignores itself in git, so that nobody commits it by accident."""
+    """Whet's own directory. It ignores itself in git, so that nobody commits it by accident, and is private when it is
+    made: it holds what tests said, and what things are signed with. Who wants it otherwise may change that."""
     try:
         path.mkdir(parents=True, exist_ok=True)
         ignore = path / ".gitignore"
         if not ignore.exists():
+            _make_private(path)
             ignore.write_text("*\n")
     except OSError as error:
         raise WhetError(
-            f"Whet keeps what it learns in {path}, which cannot be made: {error.strerror}.",
+            f"Whet keeps what it learns in {path}, which cannot be used: {error.strerror}.",
             "Make the directory writable, or move away what is in its place.",
         ) from error
 
 
+def _make_private(path: Path) -> None:
+    """To its owner; where the project's folder is a group's to write, to that group."""
+    group = stat.S_IRWXG if path.parent.stat().st_mode & stat.S_IWGRP else 0
+    kept = stat.S_IMODE(path.stat().st_mode) & ~(stat.S_IRWXG | stat.S_IRWXO)
+    with contextlib.suppress(PermissionError):  # not ours, or on a disk without modes
+        path.chmod(kept | group)
+
+
 def file_key(path: Path) -> bytes:
     """The project's audit key; made once, readable by its owner only."""
-    if not path.exists():
-        write_key(path, secrets.token_hex(32).encode())
-    return path.read_bytes()
+    try:
+        if not path.exists():
+            write_key(path, secrets.token_hex(32).encode())
+        return path.read_bytes()
+    except PermissionError as error:
+        raise WhetError(
+            f"{path} is another user's, and what it seals with it.",
+            "Where several people use one store, give all of them the same key: WHET_AUDIT_KEY",
+        ) from error
 
 
 def write_key(path: Path, key: bytes) -> None:

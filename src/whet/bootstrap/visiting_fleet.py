@@ -12,6 +12,7 @@ from whet.bootstrap.visiting_killed import LOOKED_AT_RUNS, mark_interrupted
 from whet.core.events import Event, Experienced, Warned
 from whet.core.ports import RunRecord, Store
 from whet.fleet.loop import Fleet
+from whet.memory.remembering_episodes import Seen
 from whet.store.sql_store import SqlStore
 from whet.tools.lock import exclusive
 from whet.tools.suite import Suite
@@ -48,10 +49,14 @@ def visit(site: Site, store: SqlStore, hear: Hear, require: Callable[[Workplace]
         _remember(site, store, hear, lambda memory: memory.catch_up())  # what a visit that was killed left
         fleet = assembly.fleet(site, store, seed, warn=lambda told: place.emit(Warned(told)))
         interrupted = _live(fleet, place)
-        _remember(site, store, hear, lambda memory: memory.tend(said=place.said))
+        _remember(site, store, hear, lambda memory: memory.tend(seen=seen(fleet, place)))
         site.rescue(store)
     record = next(run for run in store.runs.recent(LOOKED_AT_RUNS) if run.id == place.run_id)
     return Visited(place, record, interrupted)
+
+
+def seen(fleet: Fleet, place: Workplace) -> Seen:
+    return Seen(place.said, {} if fleet.memory is None else fleet.memory.turned)
 
 
 def _live(fleet: Fleet, place: Workplace) -> bool:

@@ -101,6 +101,9 @@ def equal_times_are_ordered_by_id(opened: Opened) -> None:
             after = [other for other in sorted(ids) if other > each]
             expect(_ids(store.sheets.read(after=SheetKey(START, each))), after, f"after {each[:9]!r}")
             expect(store.sheets.count(upto=SheetKey(START, each)), len(ids) - len(after), f"up to {each[:9]!r}")
+            newest = store.sheets.latest(before=SheetKey(START, each))
+            earlier = [other for other in ids if other < each]
+            expect(newest and newest.id, max(earlier) if earlier else None, f"the latest before {each[:9]!r}")
         newest = store.sheets.latest()
         expect(newest and newest.id, max(ids), "the latest")
 
@@ -154,6 +157,9 @@ def the_latest_can_be_a_whole_run_with_a_commit(opened: Opened) -> None:
             ({"complete": True, "committed": True}, "run 1"),
             ({"branches": ["main"], "complete": True, "committed": True}, "run 0"),
             ({"branches": [None], "complete": True}, None),
+            ({"before": sheet(3).key}, "run 2"),
+            ({"before": sheet(3).key, "committed": True}, "run 1"),
+            ({"before": sheet(0).key}, None),
         ]
         for wanted, id_ in asked:
             newest = store.sheets.latest(**wanted)

@@ -1,5 +1,6 @@
 """whet doctor: what is there, what is missing, and how to get it."""
 
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -46,6 +47,8 @@ def _checks(site: Site) -> Iterator[Check]:
     history = git.changes(site.project.root) is not None
     yield "git", "ok" if history else "note", "history is used" if history else "no git history here, or no git"
     yield _store(site)
+    if site.embedded and site.visited and site.state_dir.stat().st_mode & stat.S_IRWXO:
+        yield "privacy", "note", f"everybody on this machine may look into it: chmod o-rwx {site.state_dir}"
     for key in unused_keys(site.settings):
         yield "setting", "note", f"{key} is accepted but nothing uses it yet"
 

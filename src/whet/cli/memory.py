@@ -11,7 +11,7 @@ from whet.cli.memory_files import export, import_
 from whet.cli.memory_forgetting import forget, pin, unpin
 from whet.cli.memory_same_cause import same_cause
 from whet.cli.memory_tending import consolidate, status
-from whet.cli.memory_words import in_full, lines_of, outlined, told
+from whet.cli.memory_words import in_full, lines_of, nothing, outlined, told
 from whet.cli.options import format_option, project_option
 from whet.cli.output import dump, require_visit, say
 from whet.core.memories import Question
@@ -61,10 +61,11 @@ def search(
         question = Question(wanted=wanted(memory, topic, kind, agent), text=text, subjects=named_in(text))
         found = memory.recall.recall(question, limit)
         memory.memories.note_use([each.memory.id for each in found], now())
+        lost = "" if found else nothing(memory, "Nothing like that is remembered.")
     if form == "json":
         dump([{**in_full(each.memory), "likeness": each.score, "why": each.why} for each in found])
     elif not found:
-        say("Nothing like that is remembered. Memories come from: whet run, pytest --whet")
+        say(lost)
     for each in found if form == "text" else ():
         told(each)
 
@@ -89,10 +90,11 @@ def list_(
         memory = fleet_memory(site, store)
         asked = wanted(memory, topic, kind, agent)
         found, there = memory.memories.newest(asked, limit), memory.memories.count(asked)
+        lost = "" if found else nothing(memory, "Nothing of that kind is remembered.")
     if form == "json":
         dump([in_full(each) for each in found])
     elif not found:
-        say("Nothing of that kind is remembered. Memories come from: whet run, pytest --whet")
+        say(lost)
     else:
         outlined(f"The newest {len(found):,} of {there:,}" if there > len(found) else "What is remembered", found)
         say("\nMore about one: whet memory show ID")

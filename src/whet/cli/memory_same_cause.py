@@ -1,9 +1,11 @@
 """whet memory same-cause: has this been seen before, perhaps in another test?"""
 
 from pathlib import Path
+from typing import NamedTuple
 
 import click
 
+from whet.bootstrap.following import last_passed
 from whet.bootstrap.remembering import FleetMemory, fleet_memory
 from whet.bootstrap.same_cause import follow, last_failure, same_cause_as_text
 from whet.bootstrap.same_cause import same_cause as alike
@@ -25,13 +27,17 @@ _LONGEST_FILE = 1_000_000
 @click.option(
     "--passed-at",
     metavar="COMMIT",
-    help="Run TEST at this commit and now, and find where it first goes another way: the surest sign of a cause.",
+    help="Run TEST at this commit and now, and find where it first goes another way: the surest sign of a cause. "
+    "Default: where the newest run began in which it is known to have passed.",
 )
+@click.option("--by-text", is_flag=True, help="Compare what is remembered of it; run nothing.")
 @click.option("--seconds", default=120.0, show_default=True, type=click.FloatRange(1), help="For each of these runs.")
 @click.option("--limit", default=5, show_default=True, type=click.IntRange(1, 100), help="How many at most.")
 @project_option()
 @format_option()
-def same_cause(failure: str, passed_at: str | None, seconds: float, limit: int, project: Path, form: str) -> None:
+def same_cause(
+    failure: str, passed_at: str | None, by_text: bool, seconds: float, limit: int, project: Path, form: str
+) -> None:
     """Remembered failures that are likely to have the cause of one at hand, the likeliest first.
 
     \b
@@ -40,24 +46,44 @@ def same_cause(failure: str, passed_at: str | None, seconds: float, limit: int, 
       whet memory same-cause tests/test_cart.py::test_total --passed-at HEAD~1
       pytest tests/test_cart.py | whet memory same-cause -
     """
-    site = open_site(project)
-    require_visit(site, empty={"turned": None, "same_cause": []} if form == "json" else None)
-    if passed_at is not None and "::" not in failure:
-        raise click.UsageError("--passed-at needs a TEST, such as tests/test_cart.py::test_total")
+    site, is_test = open_site(project), "::" in failure
+    require_visit(site, empty={"passed_at": None, "turned": None, "same_cause": []} if form == "json" else None)
+    if passed_at is not None and (by_text or not is_test):
+        raise click.UsageError("--passed-at needs a TEST, such as tests/test_cart.py::test_total, and no --by-text")
     with site.store() as store:
         memory = fleet_memory(site, store)
         if site.settings.memory.enabled:
             memory.catch_up()
-        known = _remembered(site, memory, failure, passed_at, seconds) if "::" in failure else None
-        text = _read(failure) if known is None else ""
-        found = same_cause_as_text(memory, text, limit) if known is None else alike(memory, known, limit)
+        asked = _asked(site, memory, failure, passed_at, by_text, seconds) if is_test else _Asked()
+        known = asked.failure
+        found = same_cause_as_text(memory, _read(failure), limit) if known is None else alike(memory, known, limit)
         memory.memories.note_use([each.memory.id for each in found], now())
-    _tell(known, found, form)
+    _tell(asked, found, form)
 
 
-def _remembered(site: Site, memory: FleetMemory, test: str, passed_at: str | None, seconds: float) -> Memory:
-    known = last_failure(memory, test)
-    return known if passed_at is None else follow(site, memory, known, test, passed_at, seconds)
+class _Asked(NamedTuple):
+    """`note`: how it was followed, or why not."""
+
+    failure: Memory | None = None
+    passed_at: str | None = None
+    note: str = ""
+
+
+def _asked(site: Site, memory: FleetMemory, test: str, passed_at: str | None, by_text: bool, seconds: float) -> _Asked:
+    failure, version = last_failure(memory, test), site.project.code_version()
+    if passed_at is not None:
+        return _Asked(follow(site, memory, failure, test, passed_at, seconds), passed_at)
+    if by_text or failure.about.get("followed") == version:
+        return _Asked(failure)
+    passed = last_passed(site, memory.store.sheets, [test], version)
+    if passed is None:
+        return _Asked(failure, None, "Compared by its text: no commit is known where it passed (--passed-at COMMIT).")
+    where = f"{passed.commit[:12]}, where it passed on {passed.at:%Y-%m-%d %H:%M}"
+    try:
+        followed = follow(site, memory, failure, test, passed.commit, seconds)
+    except WhetError as error:
+        return _Asked(failure, None, f"Compared by its text. It could not be followed from {where}: {error}")
+    return _Asked(followed, passed.commit, f"Followed from {where}.")
 
 
 def _read(name: str) -> str:
@@ -74,12 +100,15 @@ def _read(name: str) -> str:
     return text
 
 
-def _tell(known: Memory | None, found: list[Recalled], form: str) -> None:
-    turned = None if known is None else failure_of(known).turned
+def _tell(asked: _Asked, found: list[Recalled], form: str) -> None:
+    turned = None if asked.failure is None else failure_of(asked.failure).turned
     if form == "json":
         alike = [{**in_full(each.memory), "likeness": each.score, "why": each.why} for each in found]
-        dump({"turned": None if turned is None else turned._asdict(), "same_cause": alike})
+        where = None if turned is None else turned._asdict()
+        dump({"passed_at": asked.passed_at, "turned": where, "same_cause": alike})
         return
+    if asked.note:
+        say(printable(asked.note, 500))
     if turned is not None:
         say(f"It {printable(turned.sentence, 500)}\n")
     if not found:

@@ -7,9 +7,9 @@ from typing import Any, get_args
 import click
 
 from whet.bootstrap.remembering import Tended, fleet_memory
-from whet.bootstrap.remembering_runs import project_name
 from whet.bootstrap.site import Site, open_site
 from whet.cli.memory_choosing import number_of, short
+from whet.cli.memory_words import elsewhere
 from whet.cli.options import format_option, project_option
 from whet.cli.output import dump, require_visit, say, table
 from whet.core.memories import Kind, Topic, Wanted
@@ -72,6 +72,7 @@ def status(project: Path, form: str) -> None:
     with site.store() as store:
         memory = fleet_memory(site, store)
         told = _status(site, memory.memories.count, memory.memories.models(memory.project))
+        others = elsewhere(memory)
     if form == "json":
         dump(told)
         return
@@ -80,11 +81,13 @@ def status(project: Path, form: str) -> None:
     for model, count in told["models"].items():
         using = ", in use" if model == told["embedding"] else ""
         say(f"Placed by {model}: {count:,}{using}.")
+    for line in others:
+        say(line)
     say("Remembering is on." if told["enabled"] else "Remembering is off: [tool.whet.memory] enabled = false.")
 
 
 def _status(site: Site, counted: Callable[[Wanted], int], models: dict[str, int]) -> dict[str, Any]:
-    project, settings = project_name(site), site.settings.memory
+    project, settings = site.name, site.settings.memory
 
     def count(**of: Any) -> int:
         return counted(Wanted(project=project, **of))

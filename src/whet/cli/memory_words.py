@@ -7,19 +7,38 @@ from typing import Any
 
 import click
 
+from whet.bootstrap.remembering import FleetMemory
 from whet.cli.memory_choosing import short
 from whet.cli.output import say, table
-from whet.core.memories import Memory, Recalled
+from whet.core.memories import Memory, Recalled, Wanted
 from whet.core.text import printable, printable_lines
 
 _INDENT = "  "
 _NARROWEST, _WIDEST = 40, 120
 _SHOWN_LINES = 4
 _OUTLINE = 110
+_SHOWN_PROJECTS = 5
 
 
 def in_full(memory: Memory) -> dict[str, Any]:
     return {"id": memory.id, **memory.model_dump(mode="json")}
+
+
+def nothing(memory: FleetMemory, said: str) -> str:
+    """What is said where nothing was found; where nothing is known under this name, what else the store has."""
+    own = memory.memories.count(Wanted(project=memory.project))
+    return "\n".join((f"{said} Memories come from: whet run, pytest --whet", *(() if own else elsewhere(memory))))
+
+
+def elsewhere(memory: FleetMemory) -> tuple[str, ...]:
+    """A project that has got another name must not take its memories for lost."""
+    counts = {name: memory.memories.count(Wanted(project=name)) for name in memory.memories.projects()}
+    others = [f"{printable(name, 100)} ({count:,})" for name, count in counts.items() if name != memory.project]
+    if not others:
+        return ()
+    named = ", ".join(others[:_SHOWN_PROJECTS]) + (", …" if len(others) > _SHOWN_PROJECTS else "")
+    known = f"This project is {printable(memory.project, 100)} here; the store also has memories of: {named}."
+    return (known, 'Is one of them this project under an earlier name? Say so: [tool.whet] project = "…"')
 
 
 def told(recalled: Recalled) -> None:

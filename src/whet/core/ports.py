@@ -119,6 +119,7 @@ class Arrived(NamedTuple):
     position: int
     experience: Experience
     surprise: float  # its priority: how far it was from what was expected
+    code_version: str | None = None  # of its run
 
 
 class Experiences(Protocol):

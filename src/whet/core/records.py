@@ -110,6 +110,7 @@ class Finding(Record):
     test: str | None = None
     probability: Probability | None = None
     cause: str | None = Field(None, description="what tells it apart where no test or line does: a fault's signature")
+    turned: str | None = Field(None, description="where it first goes another way than when it passed, as a sentence")
     memories: tuple[Recollection, ...] = Field((), description="what it resembles; the same trouble without them too")
     known: tuple[Recollection, ...] = Field((), description="facts about its test, or its place and what is changed")
 

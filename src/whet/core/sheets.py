@@ -95,9 +95,15 @@ class Sheets(Protocol):
         """How many; with `upto`, those up to and with that key."""
 
     def latest(
-        self, branches: Collection[str | None] | None = None, *, complete: bool = False, committed: bool = False
+        self,
+        branches: Collection[str | None] | None = None,
+        *,
+        complete: bool = False,
+        committed: bool = False,
+        before: SheetKey | None = None,
     ) -> Sheet | None:
-        """The newest; when `complete`, of those that left nothing out; when `committed`, that name their commit."""
+        """The newest; when `complete`, of those that left nothing out; when `committed`, that name their commit; when
+        `before`, of those earlier than that."""
 
     def branches(self) -> dict[str | None, int]:
         """The branches there are, with the number of their sheets."""

@@ -142,7 +142,7 @@ class Fleet:
         self._meet_obstacles(workplace)
         record = RunRecord(
             id=workplace.run_id,
-            project=workplace.project.name,
+            project=workplace.name,
             code_version=workplace.code_version,
             budget_seconds=workplace.budget.total_seconds,
             seed=workplace.seed,
@@ -227,8 +227,9 @@ class Fleet:
         """What went wrong, with what it resembles."""
         if self.memory is None or not outcome.findings:
             return outcome
-        scene = Scene(visit.said, visit.changed_files)
-        return outcome.model_copy(update={"findings": self.memory.compare(outcome.findings, scene, _warning(visit))})
+        traced = self.memory.trace(outcome.findings, visit.budget, _warning(visit))
+        scene = Scene(visit.said, visit.changed_files, self.memory.turned)
+        return outcome.model_copy(update={"findings": self.memory.compare(traced, scene, _warning(visit))})
 
     def _note(self, outcome: Outcome, visit: Visit) -> tuple[Finding, ...]:
         """Keep the findings; those never seen before are news."""

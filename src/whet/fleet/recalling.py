@@ -4,7 +4,7 @@ Memory is beside the path. Trouble with it is told once, and from then on nothin
 """
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import TypeVar
@@ -13,13 +13,18 @@ from whet.core.memories import Embedder, Kind, Memory, Recall, Recalled, Wanted
 from whet.core.ports import Store
 from whet.core.records import Finding, Recollection, State, now
 from whet.fleet.resembling import Resembling, Scene
+from whet.memory.failures import Turn
+from whet.memory.masking import masked
 from whet.memory.remembering_cues import state_cue
 from whet.memory.remembering_texts import fitting
 from whet.policies.likeness import likeness
 from whet.policies.remembered import score
 from whet.policies.remembered_groups import LEAST_LIKENESS
+from whet.tools.budget import Budget
 
 T = TypeVar("T")
+# Failing tests to where they turn, as many as can be followed within what is left of the budget.
+Follow = Callable[[Sequence[str], Budget], Mapping[str, Turn]]
 # While an agent has no more, all its experiences are looked at; of more, the newest and the nearest.
 LOOKED_AT = 256
 # States whose memories count in one decision.
@@ -37,6 +42,8 @@ class Recalling:
     recall: Callable[[], Recall]
     embedder: Callable[[], Embedder]
     per_action: int = 16
+    follow: Follow | None = None
+    turned: dict[str, Turn] = field(default_factory=dict, init=False)  # where tests turned that fail in this visit
     _newest: dict[str, list[Memory]] = field(default_factory=dict, init=False)
     _used: set[str] = field(default_factory=set, init=False)
     _compared: int = field(default=0, init=False)
@@ -50,6 +57,16 @@ class Recalling:
         """The findings, with what they resemble and what is known about their places."""
         compared = self._unless_troubled(lambda: tuple(self._compare(finding, scene) for finding in findings), warn)
         return tuple(findings) if compared is None else compared
+
+    def trace(self, findings: Sequence[Finding], budget: Budget, warn: Callable[[str], None]) -> tuple[Finding, ...]:
+        """The findings, with where failing tests first go another way than when they passed."""
+        tests = [each.test for each in findings if each.kind == "failing-test" and each.test is not None]
+        if self.follow is not None and tests:
+            try:
+                self.turned |= self.follow(tests, budget)
+            except Exception as error:  # the failures are known without
+                warn(f"Failing tests could not be followed: {error}")
+        return tuple(_turned(each, self.turned) for each in findings)
 
     def used(self, recollections: Sequence[Recollection]) -> None:
         self._used.update(each.memory for each in recollections)
@@ -109,6 +126,13 @@ class Recalling:
             self._troubled = True
             warn(f"This visit goes on without memory: {error}")
             return None
+
+
+def _turned(finding: Finding, turned: Mapping[str, Turn]) -> Finding:
+    turn = turned.get(finding.test or "") if finding.kind == "failing-test" else None
+    if turn is None or not turn.place:
+        return finding
+    return finding.model_copy(update={"turned": masked(f"It {turn.sentence}")})
 
 
 def _most_alike(recalled: Sequence[Recalled], per_action: int) -> list[Recalled]:

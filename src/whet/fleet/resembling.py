@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 
 from whet.core.memories import Embedder, Kind, Memories, Memory, Question, Recall, Recalled, Wanted
 from whet.core.records import Finding, Recollection, now
+from whet.memory.failures import Turn
 from whet.memory.failures_likeness import LEAST_ALIKE, LITTLE
 from whet.memory.failures_triage import Triage
 from whet.memory.masking import masked
@@ -24,10 +25,12 @@ _COMPARED = ("failing-test", "flaky-test", "suite-problem", "api-fault")
 
 @dataclass(frozen=True)
 class Scene:
-    """Where findings were made: what pytest printed of failing tests, and which files were being changed."""
+    """Where findings were made: what pytest printed of failing tests, where they turned, and which files were being
+    changed."""
 
     said: Mapping[str, str] = field(default_factory=dict)
     changed: Sequence[str] = ()
+    turned: Mapping[str, Turn] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -47,10 +50,12 @@ class Resembling:
         return finding.model_copy(update={"memories": tuple(alike[:MOST_ALIKE]), "known": tuple(known[:MOST_FACTS])})
 
     def _failures(self, finding: Finding, scene: Scene) -> list[Recollection]:
-        """By everything that pytest printed, where it is at hand: the message alone says little of the cause."""
+        """By where it turned, and everything that pytest printed: the message alone says little of the cause."""
         test, at = masked(finding.test or ""), now()
         text = masked(scene.said.get(finding.test or "") or finding.evidence)
-        found = Triage(self.memories, self.embedder()).same_cause(self.project, test, text, limit=_LOOKED_AT)
+        turn = scene.turned.get(finding.test or "")
+        triage = Triage(self.memories, self.embedder())
+        found = triage.same_cause(self.project, test, text, turned=turn, limit=_LOOKED_AT)
         told = [(each, each.memory.about.get("test") == test) for each in found]
         return [_recollection(each, same, at) for each, same in told if same or each.score >= LEAST_ALIKE]
 

@@ -7,6 +7,7 @@ other. What a label or a well-known form gives away is replaced by a word; a wor
 from whet.memory.masking_forms import FORMS, Form
 from whet.memory.masking_labels import labelled_masked
 from whet.memory.masking_personal import PERSONAL
+from whet.memory.masking_phrases import PHRASES, parameters_masked
 from whet.memory.masking_places import placed_masked
 from whet.memory.masking_random import random_masked
 
@@ -15,6 +16,7 @@ def masked(text: str) -> str:
     """`text` without secrets, e-mail addresses, card and phone numbers. The same again when it is masked again."""
     text = _formed_masked(text, FORMS)
     text = placed_masked(labelled_masked(text))
+    text = _formed_masked(parameters_masked(text), PHRASES)
     text = _formed_masked(text, PERSONAL)
     return random_masked(text)
 

@@ -23,7 +23,7 @@ _DISTINCT = (
     r"|dapi[0-9a-f]{16}|lin_api_\w{8}|AGE-SECRET-KEY-1\w{8}|ATATT3x[\w=-]{8}|dp\.(?:pt|st|sa)\.\w{8}|PMAK-[\w-]{8}"
     r"|NRAK-\w{8}|dckr_[po]at_[\w-]{8}|fig[du]_[\w-]{16}|ntn_[A-Za-z0-9]{16}|pul-[0-9a-f]{40}|GR1348941[\w-]{8}"
     r"|rubygems_[0-9a-f]{16}|sntry[su]_[\w+/=-]{16}|EAACEdEose0cBA\w{8}|[A-Za-z0-9]{14}\.atlasv1\.[\w-]{16}"
-    r"|secret_[A-Za-z0-9]{43}|(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA|ANVA|AIPA)[A-Z0-9]{12}"
+    r"|secret_[A-Za-z0-9]{43}|sq[apu]_[0-9a-f]{40}|(?:AKIA|ASIA|AGPA|AIDA|AROA|ANPA|ANVA|AIPA)[A-Z0-9]{12}"
 )
 # Prefixes that are also the end or the beginning of ordinary words.
 _LEADING = (
@@ -36,7 +36,7 @@ _SIGNS = (
     *("aiza", "ya29.", "gocspx-", "npm_", "pypi-", "hf_", "sg.", "shpat_", "shpca_", "shppa_", "shpss_", "_v1_", "sq0"),
     *("hvs.", "hvb.", "hvr.", "dapi", "lin_api_", "age-secret", "atatt3x", "dp.", "pmak-", "nrak-", "akia", "asia"),
     *("agpa", "aida", "aroa", "anpa", "anva", "aipa", "dckr_", "figd_", "figu_", "ntn_", "pul-", "gr1348941"),
-    *("rubygems_", "sntrys_", "sntryu_", "eaacedeose0cba", ".atlasv1.", "secret_"),
+    *("rubygems_", "sntrys_", "sntryu_", "eaacedeose0cba", ".atlasv1.", "secret_", "sqa_", "sqp_", "squ_"),
 )
 # A body goes on over lines, quotes, escapes and what a diff or a shortened repr puts between them.
 _KEY_BODY = (

@@ -6,7 +6,9 @@ from collections.abc import Callable
 # What is called so is a secret, whatever it looks like.
 SURE = (
     r"passw(?:or)?d|passwort|kennwort|mot[-_ ]?de[-_ ]?passe|contrase[nñ]a|senha|wachtwoord"
-    r"|pass(?:phrase|code)|pwd|pswd|(?<![a-z])pass(?=[\"'\s]*[:=])|secret|credentials?"
+    r"|pass(?:phrase|code)|pwd|pswd|(?<![a-z])(?:ssh|user)?pass(?=[\"'\s]*[:=])|secret|credentials?"
+    r"|mnemonic|(?:seed|recovery)[-_ ]?phrase"
+    r"|(?:auth|subscription|functions)[-_ ]key"
     r"|(?:api|access|private|secret|encryption|signing|account|shared|master|service|ssh|rsa|license|consumer|app)"
     r"[-_ ]?key"
     r"|sharedaccess(?:key|signature)"
@@ -16,7 +18,7 @@ SURE = (
     r"|(?<=[\"'])(?:set-)?cookie(?=\\{0,7}[\"'])"
 )
 # What is called so may be anything: it is a secret when it looks like one.
-_LIKELY = r"tokens?|session|cookies?|jwt|(?<![a-z])(?:sid|sig|signature|nonce|auth)(?![\w-])"
+_LIKELY = r"tokens?|session|cookies?|jwt|(?<![a-z])(?:sid|sig|signature|nonce|auth|pw)(?![\w-])"
 _NUMBERS = r"(?<![a-z])(?:otp|pin|cvv2?|cvc2?|ssn)(?:[-_ ]?(?:code|number))?(?![a-z])"
 _LABEL = re.compile(
     rf"""(?<!\[)(?P<name>(?:(?P<sure>{SURE})|(?P<likely>{_LIKELY})|(?P<number>{_NUMBERS}))"""
@@ -24,7 +26,8 @@ _LABEL = re.compile(
     r"""|>(?=[^\s<])|["']\s{1,3}value\s?=\s?|(?<=word)\s{1,3}(?=["']))""",
 )
 _OPTION = re.compile(
-    rf"(?P<name>(?<![\w-])--?[\w-]{{0,30}}?(?:{SURE}|token)[\w-]{{0,20}})(?P<between>(?:[\"'],)? {{1,4}})(?![-=])",
+    rf"(?P<name>(?<![\w-])--?[\w-]{{0,30}}?(?:{SURE}|token|(?<=-)(?:pass|pw)(?![\w-]))[\w-]{{0,20}})"
+    r"(?P<between>(?:[\"'],)? {1,4})(?![-=])",
 )
 _CONSTRUCTOR = r"[A-Z]\w{0,40}\((?:\w{1,40}=)?"  # SecretStr('…'): the repr of something that holds it
 _VALUE = re.compile(
@@ -60,13 +63,13 @@ _SENTENCE = re.compile(
 )
 _CLOSING_TAG = r"</(?=[A-Za-z][\w:.-]{0,60}>)"
 _NOTHING = frozenset("*•.…x<>-_ \\/'\"[](){}")
-_MASKED = re.compile(r"\[(?:[a-z]+|private key|e-mail)\]")
+MASKED = re.compile(r"\[(?:[a-z]+|private key|e-mail)\]")
 # get_secret(name), os.environ["TOKEN"]: code that fetches it
 _CALL = re.compile(r"""[A-Za-z_.]{3,}[(\[](?:["'][A-Za-z_]*["']?|[A-Za-z_., =*]*)[)\]]*\Z""")
 _OBJECT = re.compile(r"<[^<>\n]*(?: at 0x| object| id=|[Mm]ock|class |function |Session)|</?\w*>?\Z")
 
 _HEADER = re.compile(
-    r"""(?P<name>(?:proxy-)?authorization|(?:set-)?cookie|x-(?:api-key|auth-token|amz-security-token))"""
+    r"""(?P<name>(?:proxy-)?authorization|(?:set-)?cookie|x-(?:api-key|auth-(?:token|key)|functions-key|amz-security-token)|ocp-apim-subscription-key)"""
     r"""(?P<between>: {0,4})(?P<scheme>(?:basic|bearer|digest|token|apikey|negotiate) +)?(?=[^\s"'\\|>])""",
 )
 _SCHEME = re.compile(r"(?<![A-Za-z])(bearer|basic)([ \t]+|%20|\+)([A-Za-z0-9._~+/\\=-]{6,}+)", re.IGNORECASE)
@@ -75,7 +78,10 @@ _QUERY = re.compile(
     r"(?:[-_]?id)?=)([^\s&#;\"'<>]+)",
     re.IGNORECASE,
 )
-_LOGIN = re.compile(r"(\bcurl\b[^\n]{0,300}?\s(?:-u|--user)[ =]?[\"']?[^\s:\"']{0,80}:)([^\s\"']+)")
+_LOGIN = re.compile(
+    r"((?:\bcurl|(?<![\w:/.-])https?(?=[ \"']))\b[^\n]{0,300}?"
+    r"[\s\"'](?:-[ua]|--user|--auth)(?:[\"'],)?[ =]?[\"']?[^\s:\"']{0,80}:)([^\s\"']+)"
+)
 _PAIR = re.compile(r"(\bauth\s?=\s?\()([^)\n]{1,200})\)")
 _IDENTIFIED = re.compile(r"(\bidentified (?:with \w{1,40} )?by )('[^'\n]*'?|\"[^\"\n]*\"?)", re.IGNORECASE)
 
@@ -134,7 +140,7 @@ def _labelled_value(text: str, found: re.Match[str]) -> Span | None:
 
 
 def _is_secret(told: str, found: re.Match[str], value: re.Match[str]) -> bool:
-    if _MASKED.fullmatch(told) or not told.strip():
+    if MASKED.fullmatch(told) or not told.strip():
         return False
     if value["plain"] and found["between"].strip()[:2] in ("==", "!="):
         return False
@@ -150,7 +156,7 @@ def _in_pair(text: str, found: re.Match[str]) -> bool:
 
 def _option_value(text: str, found: re.Match[str]) -> Span | None:
     word = _SHELL_WORD.match(text, found.end())
-    told = word[0].rstrip(",)]}") if word and not _MASKED.fullmatch(word[0].rstrip(",)]}") + "]") else ""
+    told = word[0].rstrip(",)]}") if word and not MASKED.fullmatch(word[0].rstrip(",)]}") + "]") else ""
     return (found.end(), found.end() + len(told), _word_for(found["name"])) if told else None
 
 

@@ -15,13 +15,16 @@ _COMMANDS = tuple(
         (r"mysql(?:dump|admin)?", r"-p"),
         (r"(?:sshpass|(?:docker|podman) login)", rf"-p{_BETWEEN}"),
         (r"redis-cli", rf"-a{_BETWEEN}"),
+        (r"mongo(?:sh|dump|restore|import|export)?", rf"-p{_BETWEEN}"),
+        (r"ldap(?:search|modify|add|delete|passwd|whoami)", rf"-w{_BETWEEN}"),
+        (r"(?:un)?zip", rf"-P{_BETWEEN}"),
     )
 )
 _NETRC = re.compile(r"((\bmachine\s{1,4}\S{1,100}\s{1,4})?\blogin\s{1,4}\S{1,100}\s{1,4}password\s{1,4})(\S++)")
 # Of names in capitals alone: what is called sort_key or primary_key in code is no secret. Nor are keys to places.
 _NAMED_KEY = re.compile(
     r"((?<![A-Za-z0-9_])(?!(?:[A-Z0-9]{1,30}_){0,3}(?:SORT|CACHE|PARTITION|PRIMARY|FOREIGN|OBJECT|S3|ROUTING|HASH|RANGE"
-    r"|GROUP|INDEX|LOOKUP|UNIQUE|STORAGE|REDIS)_KEY=)[A-Z][A-Z0-9_]{0,60}_KEY=[\"']?)([^\s\"']++)"
+    r"|GROUP|INDEX|LOOKUP|UNIQUE|STORAGE|REDIS)_KEY=)[A-Z][A-Z0-9_]{0,60}_(?:KEY|PAT)=[\"']?)([^\s\"']++)"
 )
 _WHERE = re.compile(
     rf"where b?('[^'\n]{{4,200}}'|\"[^\"\n]{{4,200}}\") = [^\n]{{0,200}}?[._](?:{SURE})(?:\(\))?\r?$",

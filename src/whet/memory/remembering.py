@@ -1,10 +1,11 @@
 """Reads on in what was lived, and remembers it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from whet.core.memories import Embedder, Memories, Memory
 from whet.core.ports import Store
-from whet.memory.remembering_episodes import episodes
+from whet.memory.remembering_episodes import NOTHING_SEEN, Seen, episodes
+from whet.memory.remembering_texts import subjects
 
 MARK = "experiences"
 # One batch is one embedding and one transaction; a call does so many at most, and the next one goes on.
@@ -20,15 +21,15 @@ class Remembering:
     def __init__(self, store: Store, memories: Memories, embedder: Embedder, project: str) -> None:
         self._store, self._memories, self._embedder, self._project = store, memories, embedder, project
 
-    def catch_up(self, most_batches: int = MOST_BATCHES, said: Mapping[str, str] | None = None) -> int:
-        """How many memories are new. `said`, by test: what pytest printed of it in the visit that has just ended."""
+    def catch_up(self, most_batches: int = MOST_BATCHES, seen: Seen = NOTHING_SEEN) -> int:
+        """How many memories are new. `seen`: by the visit that has just ended."""
         new = 0
         for _ in range(most_batches):
             mark = self._memories.mark(self._project, MARK)
             arrived = self._store.experiences.after(mark, self._project, BATCH)
             if not arrived:
                 break
-            lived = [memory for each in arrived for memory in episodes(self._project, each, said)]
+            lived = [memory for each in arrived for memory in episodes(self._project, each, seen)]
             new += keep(self._memories, self._embedder, self._counted(lived))
             self._memories.set_mark(self._project, MARK, arrived[-1].position)
         return new
@@ -58,7 +59,13 @@ def met_again(known: Memory | None, met: Memory) -> Memory | None:
     known = known if _same_code(known, met) else _as_not_followed(known)
     told = known if len(known.text) > len(met.text) else met  # whoever saw more of it
     again = {"support": known.support + 1, "importance": max(met.importance, known.importance)}
-    return told.model_copy(update={**again, "at": max(known.at, met.at), "about": {**known.about, **met.about}})
+    named = subjects(*_turns(met), *_turns(known), *told.subjects)
+    about = {**known.about, **met.about}
+    return told.model_copy(update={**again, "at": max(known.at, met.at), "about": about, "subjects": named})
+
+
+def _turns(memory: Memory) -> list[str]:
+    return [each for each in memory.subjects if each.startswith("turned:")]
 
 
 def _same_code(known: Memory, met: Memory) -> bool:
@@ -68,8 +75,8 @@ def _same_code(known: Memory, met: Memory) -> bool:
 def _as_not_followed(known: Memory) -> Memory:
     """Of other code the same words may have another cause: where it turned before says nothing about now."""
     about = {name: value for name, value in known.about.items() if name not in ("turned", "followed")}
-    subjects = tuple(each for each in known.subjects if not each.startswith("turned:"))
-    return known.model_copy(update={"about": about, "subjects": subjects})
+    named = tuple(each for each in known.subjects if not each.startswith("turned:"))
+    return known.model_copy(update={"about": about, "subjects": named})
 
 
 def _counted_already(known: Memory, met: Memory) -> bool:

@@ -1,15 +1,16 @@
 """What was lived, as memories: one per experience, one per finding, one per way in which a test fails."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from whet.core.keys import Atom, state_key
 from whet.core.memories import Kind, Memory
 from whet.core.ports import Arrived
 from whet.core.records import Experience, Finding
+from whet.memory.failures import Turn
 from whet.memory.masking import masked
 from whet.memory.remembering_cues import situation_words, state_cue
-from whet.memory.remembering_failures import failure_memory
+from whet.memory.remembering_failures import failure_memory, followed
 from whet.memory.remembering_texts import fitting, subjects
 
 SEVERITIES = {"critical": 0.9, "high": 0.7, "medium": 0.5, "low": 0.3}
@@ -17,11 +18,20 @@ SEVERITIES = {"critical": 0.9, "high": 0.7, "medium": 0.5, "low": 0.3}
 _TYPICAL_SURPRISE = 20.0
 
 
-def episodes(project: str, arrived: Arrived, said: Mapping[str, str] | None = None) -> list[Memory]:
-    """What one turn of the loop leaves behind. `said` is what pytest printed of tests that failed, where it is at hand:
-    findings keep the message alone."""
+class Seen(NamedTuple):
+    """What a visit saw of failing tests and findings do not keep: all that pytest printed, and where they turned."""
+
+    said: Mapping[str, str] = {}
+    turned: Mapping[str, Turn] = {}
+
+
+NOTHING_SEEN = Seen()
+
+
+def episodes(project: str, arrived: Arrived, seen: Seen = NOTHING_SEEN) -> list[Memory]:
+    """What one turn of the loop leaves behind."""
     lived = arrived.experience
-    found = [_found(project, arrived, Finding.model_validate(each), said or {}) for each in _findings(lived)]
+    found = [_found(project, arrived, Finding.model_validate(each), seen) for each in _findings(lived)]
     return [experience_memory(project, arrived), *found] if lived.teaches else found
 
 
@@ -93,15 +103,20 @@ def _findings(lived: Experience) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _found(project: str, arrived: Arrived, finding: Finding, said: Mapping[str, str]) -> Memory:
-    lived = arrived.experience
+def _found(project: str, arrived: Arrived, finding: Finding, seen: Seen) -> Memory:
     if finding.kind == "failing-test" and finding.test is not None:
-        text = said.get(finding.test) or finding.evidence
-        memory = failure_memory(project, finding.test, text, at=lived.at, run_id=lived.run_id, file=finding.file)
-        importance, agent = SEVERITIES[finding.severity], lived.agent
-        about = {**memory.about, "severity": finding.severity, "position": arrived.position}
-        return memory.model_copy(update={"importance": importance, "agent": agent, "about": about})
+        return _failing(project, arrived, finding, finding.test, seen)
     return _finding_memory(project, arrived, finding)
+
+
+def _failing(project: str, arrived: Arrived, finding: Finding, test: str, seen: Seen) -> Memory:
+    lived, version, turn = arrived.experience, arrived.code_version, seen.turned.get(test)
+    text, where = seen.said.get(test) or finding.evidence, {"file": finding.file, "code_version": version}
+    memory = failure_memory(project, test, text, at=lived.at, run_id=lived.run_id, **where)
+    memory = memory if turn is None or version is None else followed(memory, turn, version)
+    importance, agent = SEVERITIES[finding.severity], lived.agent
+    about = {**memory.about, "severity": finding.severity, "position": arrived.position}
+    return memory.model_copy(update={"importance": importance, "agent": agent, "about": about})
 
 
 def _finding_memory(project: str, arrived: Arrived, finding: Finding) -> Memory:

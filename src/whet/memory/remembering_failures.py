@@ -5,7 +5,8 @@ from datetime import datetime
 
 from whet.core.keys import state_key
 from whet.core.memories import Kind, Memory
-from whet.memory.failures import remembered_failure
+from whet.memory import failures_turning
+from whet.memory.failures import Turn, remembered_failure
 from whet.memory.masking import masked
 from whet.memory.remembering_texts import cut, subjects
 
@@ -41,6 +42,13 @@ def failure_memory(
         importance=IMPORTANCE,
         at=at,
     )
+
+
+def followed(failure: Memory, turn: Turn, code_version: str) -> Memory:
+    """With where it first went another way than when it passed, on this code."""
+    about = {**failure.about, "turned": masked(failures_turning.told(turn)), "followed": code_version}
+    named = subjects(f"turned:{turn.place}", *failure.subjects) if turn.place else failure.subjects
+    return failure.model_copy(update={"about": about, "subjects": named})
 
 
 def _essence(said: str) -> str:

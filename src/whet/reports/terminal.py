@@ -133,6 +133,8 @@ def _finding(found: FoundLine, console: Console) -> None:
         _line(console, f"    [dim]{safe(where)}[/]")
     for line in _shortened(printable_lines(finding.evidence).split("\n")):
         _line(console, f"    {escape(line)}")
+    if finding.turned is not None:
+        _line(console, f"    {safe(finding.turned)}")
     for memory in finding.memories[:MEMORIES]:
         _line(console, f"    [dim]resembles {safe(reminded(memory))}[/]")
     for fact in finding.known:

@@ -70,7 +70,7 @@ class Desk:
 
     @cached_property
     def training(self) -> Training:
-        return Training(self.site.project, self.store, self.clock)
+        return Training(self.site, self.store, self.clock)
 
     @cached_property
     def drifting(self) -> Drifting:

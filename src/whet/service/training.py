@@ -9,6 +9,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Final, Literal
 
+from whet.bootstrap.site import Site
 from whet.client.wire import Trained
 from whet.core.errors import WhetError
 from whet.core.records import new_id
@@ -16,7 +17,6 @@ from whet.service.logs import LOGGER, without_secrets
 from whet.service.training_board import LOST, SIGN_SECONDS, Board
 from whet.store.sql_store import SqlStore
 from whet.tools.process import Completed, Limits, run
-from whet.tools.project import Project
 
 What = Literal["learn", "train"]
 _SHOWN: Final = 4000
@@ -31,9 +31,9 @@ class _Stopped(Exception):
 class Training:
     """This process's part in it. What the others do is on the board."""
 
-    def __init__(self, project: Project, store: SqlStore, clock: Callable[[], datetime]) -> None:
-        self._root, self._store, self._clock = project.root, store, clock
-        self._board = Board(store.knowledge, project.name, clock)
+    def __init__(self, site: Site, store: SqlStore, clock: Callable[[], datetime]) -> None:
+        self._root, self._store, self._clock = site.project.root, store, clock
+        self._board = Board(store.knowledge, site.name, clock)
         self._holder = new_id()
         self._lock = threading.Lock()
         self._stop = threading.Event()

@@ -28,7 +28,7 @@ class Visits:
         run_id = new_id()
         record = RunRecord(
             id=run_id,
-            project=self._site.project.name,
+            project=self._site.name,
             code_version=code_version or self._site.project.code_version(),
             budget_seconds=budget_seconds,
             seed=0,

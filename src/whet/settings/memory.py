@@ -27,6 +27,12 @@ class Memory(Section):
     failures: int = Field(
         50, ge=0, le=50, description="How many failing tests of one pytest --whet are remembered with their text."
     )
+    follow: int = Field(
+        20,
+        ge=0,
+        le=100,
+        description="How many failing tests a visit follows to where they turn, within a tenth of its budget; 0: none.",
+    )
     consolidate_every: int = Field(
         200, ge=1, description="After so many new memories, the end of a visit looks for facts and procedures."
     )

@@ -22,6 +22,12 @@ from whet.settings.service import Service
 class Settings(Section):
     """The table [tool.whet] of pyproject.toml, or whet.toml."""
 
+    project: str | None = Field(
+        None,
+        pattern=r"^\w[\w .+@-]{0,199}$",
+        description="The name this project has in a store that several share; found when not set (docs/memory.md).",
+        examples=["shop"],
+    )
     minutes: float = Field(10.0, gt=0, le=1440, description="Budget of a run.")
     learning: bool = Field(True, description="Learn from outcomes; false decides by what is known and changes nothing.")
     seed: int | None = Field(

@@ -57,7 +57,7 @@ class SqlExperiences:
         return found[0] if found else None
 
     def after(self, position: int, project: str, limit: int) -> list[Arrived]:
-        query = select(arrivals.c.position, experiences).join_from(arrivals, experiences)
+        query = select(arrivals.c.position, runs.c.code_version, experiences).join_from(arrivals, experiences)
         query = query.join(runs, runs.c.id == experiences.c.run_id).where(runs.c.project == project)
         query = query.order_by(arrivals.c.position).limit(max(0, limit))
         return self._database.read(lambda connection: _arrived(connection, query, position, limit))
@@ -117,7 +117,11 @@ def _arrived(connection: Connection, query: Select[Any], position: int, limit: i
     while len(found) < limit:
         rows = connection.execute(query.where(arrivals.c.position > position)).all()
         read = ((row, read_experience(row)) for row in rows)
-        found += [Arrived(row.position, each, row.priority) for row, each in read if isinstance(each, Experience)]
+        found += [
+            Arrived(row.position, each, row.priority, row.code_version)
+            for row, each in read
+            if isinstance(each, Experience)
+        ]
         if len(rows) < limit:
             break
         position = rows[-1].position

@@ -88,6 +88,10 @@ def after_key(key: SheetKey) -> ColumnElement[bool]:
     return or_(sheets.c.at > key.at, and_(sheets.c.at == key.at, sheets.c.id > key.id))
 
 
+def before_key(key: SheetKey) -> ColumnElement[bool]:
+    return or_(sheets.c.at < key.at, and_(sheets.c.at == key.at, sheets.c.id < key.id))
+
+
 def stream(connection: Connection, which: ColumnElement[bool]) -> Iterator[tuple[Sheet, Columns]]:
     """Heads and columns in the order of their keys, few in memory at a time."""
     order = select(sheets.c.number, sheets.c.results).where(which).order_by(sheets.c.at, sheets.c.id)

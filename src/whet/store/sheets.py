@@ -60,13 +60,20 @@ class SqlSheets:
         return self.database.read(lambda connection: int(connection.execute(query).scalar_one()))
 
     def latest(
-        self, branches: Collection[str | None] | None = None, *, complete: bool = False, committed: bool = False
+        self,
+        branches: Collection[str | None] | None = None,
+        *,
+        complete: bool = False,
+        committed: bool = False,
+        before: SheetKey | None = None,
     ) -> Sheet | None:
         which = sheet_rows.matching(branches)
         if complete:
             which = which & sheets.c.complete
         if committed:
             which = which & sheets.c.commit.is_not(None)
+        if before is not None:
+            which = which & sheet_rows.before_key(before)
 
         def work(connection: Connection) -> Sheet | None:
             found = sheet_rows.newest(connection, which)

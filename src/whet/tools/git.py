@@ -18,6 +18,8 @@ _TIMEOUT_SECONDS = 30
 _KEPT_BYTES = 64_000_000
 _COUNTED_BYTES = 5_000_000
 _HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
+_REMOTE = re.compile(r"(?!file:)[a-z0-9+.-]+://(?:[^/]*@)?(?P<host>[^/:@]+)(?::\d*)?/(?P<path>.+)")
+_SCP = re.compile(r"(?:[^/@:]+@)?(?P<host>[^/:@]+):(?!//)(?P<path>.+)")
 _CONFIGURATION = ("core.fsmonitor=false", "core.quotePath=false", "diff.noprefix=false", "core.safecrlf=false")
 # What git calls a tree without files, by SHA-1 and by SHA-256.
 _EMPTY_TREES = (
@@ -91,6 +93,24 @@ def archive(root: Path, commit: str) -> bytes | None:
     """What is below `root` at `commit`, as a tar file; None when there is no such commit, or too much of it."""
     known = _commit(root, commit)
     return None if known is None else _asked(root, ["archive", "--format=tar", known])
+
+
+def origin(root: Path) -> str | None:
+    """Where the checkout comes from, however it is reached and by whom: host/path, and the folder within it; None where
+    git names none."""
+    address, within = _git(root, "config", "--get", "remote.origin.url"), _git(root, "rev-parse", "--show-prefix")
+    if not address or within is None:
+        return None
+    place = _place(address.strip().rstrip("/").removesuffix(".git"), root)
+    return f"{place}:{within.strip().rstrip('/')}" if within.strip() else place
+
+
+def _place(address: str, root: Path) -> str:
+    """git@host:path and https://somebody:token@host:443/path are the same place."""
+    found = _REMOTE.fullmatch(address) or _SCP.fullmatch(address)
+    if found is not None:
+        return f"{found['host'].lower()}/{found['path'].strip('/')}"
+    return str((root / address.removeprefix("file://")).resolve())
 
 
 def churn(root: Path, commits: int = 200) -> dict[str, int]:

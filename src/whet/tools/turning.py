@@ -9,7 +9,8 @@ import json
 import os
 import tarfile
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,24 +33,47 @@ def turn(project: Project, python: Python, test: str, passed_at: str, limits: Li
     return turns(project, python, [test], passed_at, limits)[test]
 
 
+class ImportedByMany(RefusedInput):
+    """What differs was executed while the files of several tests were imported; `failing` are those to be followed by
+    fewer files at a time."""
+
+    def __init__(self, failing: Sequence[str]) -> None:
+        super().__init__("What differs may have been imported by any of them.", "Follow those of one file.")
+        self.failing = failing
+
+
 def turns(project: Project, python: Python, tests: Sequence[str], passed_at: str, limits: Limits) -> dict[str, Told]:
     """Of the first, which must have passed there and fail now; and of those of the others that did and do.
 
     All are followed in the same runs. Where that does not work, or what differs was executed while all their files
     were imported, the first is followed alone.
     """
+    with _walk(project, python, passed_at, limits) as walk:
+        try:
+            told = walk.compared(tests)
+        except RefusedInput:
+            if len(tests) == 1:
+                raise
+            told = {}
+        return told if tests[0] in told else walk.compared(tests[:1])
+
+
+def turns_of_any(
+    project: Project, python: Python, tests: Sequence[str], passed_at: str, limits: Limits
+) -> dict[str, Told]:
+    """Of those that passed there and fail now, which some must; by three runs, whatever comes of them."""
+    with _walk(project, python, passed_at, limits) as walk:
+        return walk.compared(tests)
+
+
+@contextmanager
+def _walk(project: Project, python: Python, passed_at: str, limits: Limits) -> Iterator["_Walk"]:
     python.require("pytest")
     with tempfile.TemporaryDirectory(prefix="whet-") as folder:
         before, kept = Path(folder) / "before", Path(folder) / "kept"
         kept.mkdir()
         _unpack(project.root, passed_at, before)
-        walk = _Walk(python, before, project.root, kept, passed_at, limits)
-        try:
-            return walk.compared(tests)
-        except RefusedInput:
-            if len(tests) == 1:
-                raise
-            return walk.compared(tests[:1])
+        yield _Walk(python, before, project.root, kept, passed_at, limits)
 
 
 class _Walk(NamedTuple):
@@ -65,21 +89,30 @@ class _Walk(NamedTuple):
         for mode in ("keep", "steady"):
             exit_code, passed = self._follow(self.before, mode, tests)
             followed &= passed
-            if exit_code not in (_PASSED, _FAILED) or test not in followed:
+            if exit_code not in (_PASSED, _FAILED) or not followed:
                 raise RefusedInput(
                     f"{test} does not pass at {self.passed_at}.", "Name a commit at which it passes: --passed-at COMMIT"
                 )
         exit_code, passed = self._follow(self.now, "compare", tests)
-        if exit_code != _FAILED or test in passed:
+        if exit_code != _FAILED or followed <= passed:
             raise RefusedInput(f"{test} does not fail now.", "Give a test that fails.")
         return self._told(tests, followed - passed)
 
     def _told(self, tests: Sequence[str], failing: set[str]) -> dict[str, Told]:
         told: dict[str, Told] = json.loads((self.kept / "turns.json").read_text(encoding="utf-8"))
         importing = told.get(_IMPORTING)
+        if importing and self._only_moved(importing):
+            importing = None
         if importing and len(_files(tests)) > 1:
-            raise RefusedInput("What differs may have been imported by any of them.", "Follow one at a time.")
+            raise ImportedByMany([test for test in tests if test in failing])
         return {test: importing or told.get(test) for test in tests if test in failing}
+
+    def _only_moved(self, turn: dict[str, Any]) -> bool:
+        """Where lines came or went in a file, all below are executed elsewhere than before: that alone says nothing.
+        Within functions lines are counted from their heads, so what a test itself executes still tells."""
+        file = str(turn["place"]).partition(":")[0]
+        before, now = ((root / file).read_bytes().count(b"\n") for root in (self.before, self.now))
+        return before != now and not (turn["was"] and turn["now"] and turn["kind"] == "value")
 
     def _follow(self, root: Path, mode: str, tests: Sequence[str]) -> tuple[int | None, set[str]]:
         """pytest's exit code, and which tests passed."""

@@ -46,6 +46,7 @@ class Workplace:
     seed: int
     memory_mb: float
     state_dir: Path
+    known_as: str | None = None  # in the store; by its folder where nobody says
     action_seconds: float | None = None
     audit_selection: bool = True
     emit: Callable[[Event], None] = lambda _event: None
@@ -59,6 +60,10 @@ class Workplace:
     rank: Callable[[Sequence[str]], Sequence[str]] | None = None
     remember: Callable[[SuiteRun, git.Changes | None], None] | None = None
     service: ServiceUnderTest = field(default_factory=NoService)
+
+    @property
+    def name(self) -> str:
+        return self.known_as or self.project.name
 
     @property
     def coverage_memo(self) -> Path:
