@@ -1,7 +1,7 @@
 """whet memory same-cause: has this been seen before, perhaps in another test?"""
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
@@ -20,6 +20,7 @@ from whet.core.text import printable
 from whet.memory.failures_triage import failure_of
 
 _LONGEST_FILE = 1_000_000
+_NOTHING: dict[str, Any] = {"passed_at": None, "note": None, "turned": None, "same_cause": []}
 
 
 @click.command(name="same-cause", short_help="Which past failures have the same cause.")
@@ -47,7 +48,7 @@ def same_cause(
       pytest tests/test_cart.py | whet memory same-cause -
     """
     site, is_test = open_site(project), "::" in failure
-    require_visit(site, empty={"passed_at": None, "turned": None, "same_cause": []} if form == "json" else None)
+    require_visit(site, empty=_NOTHING if form == "json" else None)
     if passed_at is not None and (by_text or not is_test):
         raise click.UsageError("--passed-at needs a TEST, such as tests/test_cart.py::test_total, and no --by-text")
     with site.store() as store:
@@ -105,7 +106,7 @@ def _tell(asked: _Asked, found: list[Recalled], form: str) -> None:
     if form == "json":
         alike = [{**in_full(each.memory), "likeness": each.score, "why": each.why} for each in found]
         where = None if turned is None else turned._asdict()
-        dump({"passed_at": asked.passed_at, "turned": where, "same_cause": alike})
+        dump({"passed_at": asked.passed_at, "note": asked.note or None, "turned": where, "same_cause": alike})
         return
     if asked.note:
         say(printable(asked.note, 500))
