@@ -58,7 +58,7 @@ def step_lines(exchanges: Sequence[Exchange], secrets: Secrets, schemas: Schemas
     return tuple(
         StepLine(
             operation=exchange.operation.id,
-            request=own.request(exchange.request),
+            request=own.request(exchange.request, exchange.draft.extra),
             status=exchange.response.status,
             sent=_sent(exchange.request, own),
             received=_received(exchange.response, own),

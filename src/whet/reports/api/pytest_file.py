@@ -23,7 +23,6 @@ from whet.skills.api.faults import Kind
 
 FILE_NAME = "test_whet_api.py"
 _MARK = "Written by whet"
-_GONE = ["if answer.status == 404:", "    pytest.skip('what this was found with is not there any more')"]
 _DEFAULT_URL = '"http://127.0.0.1:8000"'
 _DEFAULT_TIMEOUT = '"10"'
 
@@ -63,9 +62,8 @@ def module_source(report: ApiReport, timeout_seconds: float = 10.0) -> str:
 
 def function_source(fault: FaultLine, name: str) -> str:
     """One function: the steps in their order, then what must hold."""
-    steps = [step_source(number, step, len(fault.steps)) for number, step in enumerate(fault.steps)]
-    rests = _GONE if fault.rests and fault.steps[-1].status != 404 else []
-    body = [*_told(fault), *(line for step in steps for line in step), *rests, *assertion(fault)]
+    steps = [step_source(number, step, fault) for number, step in enumerate(fault.steps)]
+    body = [*_told(fault), *(line for step in steps for line in step), *assertion(fault)]
     return f"def {name}() -> None:\n" + "\n".join(f"    {line}" if line else "" for line in body)
 
 
@@ -80,7 +78,7 @@ def _told(fault: FaultLine) -> list[str]:
     lines = [f"# {KINDS[fault.kind][0].capitalize()}: {printable(fault.title, 300)}"]
     lines += [f"# {printable(line, 300)}" for line in fault.detail.splitlines()[:6] if line.strip()]
     return (
-        [*lines, "# It shows with things that were there already; the test does not make them."]
+        [*lines, "# It may rest on things that were there: where they are gone it is skipped."]
         if fault.rests
         else lines
     )

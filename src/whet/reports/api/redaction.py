@@ -66,14 +66,18 @@ class Secrets:
     def raw(self, body: bytes) -> bytes:
         return body if self._bytes is None else self._bytes.sub(HIDDEN.encode(), body)
 
-    def request(self, request: Request) -> Request:
-        """To be sent again: given values and credential headers are hidden, everything else stays to the byte."""
-        return Request(
-            self.text(request.method),
-            self._target(request.target),
-            tuple(self._header(name, value) for name, value in request.headers),
-            None if request.body is None else self.raw(request.body),
+    def request(self, request: Request, made_up: Headers = ()) -> Request:
+        """To be sent again: given values and credential headers are hidden, everything else stays to the byte.
+
+        A cookie that was `made_up` for the request opens nothing, and without it the request would be another.
+        """
+        own = {name.lower() for name, _ in made_up}
+        headers = (
+            (name, self.text(value)) if name.lower() in own else self._header(name, value)
+            for name, value in request.headers
         )
+        body = None if request.body is None else self.raw(request.body)
+        return Request(self.text(request.method), self._target(request.target), tuple(headers), body)
 
     def headers_for_reading(self, headers: Headers) -> Headers:
         return tuple(

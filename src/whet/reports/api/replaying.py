@@ -5,16 +5,19 @@ from urllib.parse import unquote
 
 from whet.reports.api.carrying import body_pattern
 from whet.reports.api.curl import credential_variable
-from whet.reports.api.model import Carried, StepLine
+from whet.reports.api.model import Carried, FaultLine, StepLine
 from whet.reports.api.redaction import HIDDEN
+from whet.skills.api.faults import Kind
 
 _LINE = 110
 # Sent where the run had sent a wrong credential on purpose.
 WRONG = "whet-wrong-credential"
+_SKIP = "    pytest.skip('what this was found with is not there any more')"
 
 
-def step_source(number: int, step: StepLine, steps: int) -> list[str]:
-    last = number == steps - 1
+def step_source(number: int, step: StepLine, fault: FaultLine) -> list[str]:
+    """Where a fault rests on things that may be gone when the test runs, it has nothing to say then."""
+    last = number == len(fault.steps) - 1
     name = "answer" if last else f"answer_{number + 1}"
     arguments = [ascii(step.request.method), _target(step)]
     arguments += [f"headers={headers}"] if (headers := _headers(step)) else []
@@ -24,7 +27,8 @@ def step_source(number: int, step: StepLine, steps: int) -> list[str]:
         # At the end another answer than "taken" may be the very point.
         arguments += [f"names={names!a}", *(["taken=(409,)"] if last else [])]
     verb = "create" if names else "send"
-    return [*_call(f"{name} = {verb}", arguments), *([] if last else _setup(name, step))]
+    behind = _gone(step, fault) if last else _setup(name, step, fault.rests)
+    return [*_call(f"{name} = {verb}", arguments), *behind]
 
 
 def _call(call: str, arguments: list[str]) -> list[str]:
@@ -45,10 +49,17 @@ def _names(step: StepLine, last: bool) -> tuple[str, ...]:
     return tuple(each for each in step.names if each.rpartition("/")[2] not in taken)
 
 
-def _setup(name: str, step: StepLine) -> list[str]:
+def _setup(name: str, step: StepLine, rests: bool) -> list[str]:
     """What worked when the fault was found must work now, or the last answer would mean something else."""
-    worked = step.status is not None and 200 <= step.status < 300
-    return [f"assert {name}.is_in(200, 299), {name}"] if worked else []
+    if step.status is None or not 200 <= step.status < 300:
+        return []
+    return [f"if not {name}.is_in(200, 299):", _SKIP] if rests else [f"assert {name}.is_in(200, 299), {name}"]
+
+
+def _gone(step: StepLine, fault: FaultLine) -> list[str]:
+    """Unless being gone is what it should be."""
+    meant = step.status == 404 or fault.kind is Kind.READ_AFTER_DELETE
+    return ["if answer.status == 404:", _SKIP] if fault.rests and not meant else []
 
 
 def _target(step: StepLine) -> str:

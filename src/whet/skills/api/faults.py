@@ -40,4 +40,4 @@ class Fault:
     steps: tuple[Exchange, ...]
     confirmed: bool  # seen again on replay; a fault that was not is told as such
     seen: int = 1
-    rests: bool = False  # on things that were there already: on a service started anew it would not show
+    rests: bool = False  # on things that were there already, or may: on a service started anew it might not show

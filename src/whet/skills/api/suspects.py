@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from whet.skills.api.exchange import Exchange
 from whet.skills.api.faults import Fault, Kind, Suspicion
 from whet.skills.api.oracles.causes import root
-from whet.skills.api.oracles.replaying import needed
+from whet.skills.api.oracles.replaying import needed, other_writes
 
 MOST_SUSPICIONS = 2_000
 _URGENCY = (
@@ -35,7 +35,8 @@ class Suspected:
         return Fault(self.suspicion, self.steps, confirmed=False, seen=self.seen)
 
     def confirmed(self) -> Fault:
-        return Fault(self.suspicion, self.steps, confirmed=True, seen=self.seen)
+        """Met again, and not sent a third time: whether its story would do on its own was not tried."""
+        return Fault(self.suspicion, self.steps, confirmed=True, seen=self.seen, rests=True)
 
 
 class Suspects:
@@ -64,7 +65,10 @@ class Suspects:
         """What was confirmed and made small before, and shows again, is not made sure of a third time."""
         known, one = self._known.get(root(suspicion.cause)), self.by_root.get(root(suspicion.cause))
         if known is not None and one is not None and known.confirmed and known.suspicion.cause == suspicion.cause:
-            wanted = needed(suspicion.kind, steps)
+            # With what its story had besides: the fault may lie in what was done before.
+            had = {step.operation.id for step in known.steps[:-1]}
+            others = [at for at in other_writes(steps, ())[0] if known.rests or steps[at].operation.id in had]
+            wanted = needed(suspicion.kind, steps, others)
             one.suspicion, one.steps, one.again = suspicion, (*(steps[at] for at in wanted), steps[-1]), True
 
     def by_urgency(self) -> list[Suspected]:

@@ -115,6 +115,18 @@ def test_a_broken_promise_is_seen_again(fault: str, drafts: list[Draft], kind: K
     assert not repaired.confirmed
 
 
+def test_what_should_not_have_worked_after_a_deletion_is_no_part_of_the_story() -> None:
+    """On a service that is mended the second deletion would be refused."""
+    delete, read = draft("DELETE /items/{item_id}", **SEVEN), draft("GET /items/{item_id}", **SEVEN)
+    with served("keeps") as (_, send):
+        steps = [send(one) for one in (draft("POST /items", body=GOOD), read, delete, read, delete, read)]
+        suspicion, _ = found_in([draft("POST /items", body=GOOD), replace(delete, path={"item_id": 2}),
+                                 replace(read, path={"item_id": 2})], send)  # fmt: skip
+        fault = Confirming(CONTRACT, SCHEMAS).confirm(suspicion, steps, send)
+    assert fault.confirmed
+    assert [step.operation.method for step in fault.steps] == ["POST", "GET", "DELETE", "GET"]
+
+
 def test_an_overwritten_version_is_seen_again_with_the_versions_of_the_replay() -> None:
     read, change = draft("GET /items/{item_id}", **SEVEN), draft("PATCH /items/{item_id}", **SEVEN, body={"price": 5})
     stale = replace(change, extra=(("If-Match", '"1-0"'),))

@@ -71,7 +71,10 @@ def _thing(exchange: Exchange) -> str:
 def _for_kind(kind: Kind, steps: Sequence[Exchange]) -> list[int]:
     *before, last = steps
     if kind in SEMANTIC:
-        return [number for number, step in enumerate(before) if _path(step) == _path(last) and step.ok]
+        there = [number for number, step in enumerate(before) if _path(step) == _path(last) and step.ok]
+        ends = [number for number in there if steps[number].operation.method == "DELETE"]
+        # Once deleted, it should be gone: what was done to it afterwards should not have worked.
+        return [number for number in there if not ends or number < ends[0]] + ends[-1:]
     if kind is Kind.VALID_REFUSED:
         works = [number for number, step in enumerate(before) if step.ok and step.operation.id == last.operation.id]
         return works[-1:]
