@@ -1,5 +1,6 @@
 """How a run ends: nothing that makes it red is taken for green, by the exit code or in words."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -70,3 +71,14 @@ def test_a_file_that_cannot_be_collected_is_told(tmp_path: Path) -> None:
     done = run(root, "--continue-on-collection-errors")
     assert (done.returncode, said(done)) == (1, "whet: 1 tests, 1 run known; 1 file(s) could not be collected.")
     assert said(run(root, "-k", "nothing", "--ignore", "test_two.py")) == "whet: no tests; nothing ran."
+
+
+def test_who_ran_last_is_not_called_flaky_for_what_ended_with_it(tmp_path: Path) -> None:
+    tests = "def test_1(): pass\ndef test_2(): assert 0\ndef test_3(): pass\n"
+    root = project(tmp_path, {"conftest.py": ENDING.format(scope="session"), "test_one.py": tests})
+    last = []
+    for _ in range(2):
+        done = run(root)
+        last += re.findall(r"^ERROR (\S+)", done.stdout, re.MULTILINE)
+        assert "whet quarantine add" not in done.stdout
+    assert len(set(last)) == 2, "another order, another test that is the last"

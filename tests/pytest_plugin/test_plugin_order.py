@@ -142,7 +142,7 @@ def test_a_damaged_store_costs_the_order_and_not_the_run(tmp_path: Path) -> None
     done = run(root, "-v")
     assert done.returncode == 1
     assert executed(done)[0] == "test_one.py::test_slow"
-    assert "the suite's own order was kept (" in said(done)
+    assert "the suite's own order was kept, " in said(done)
     assert "Move the file away" in said(done)
 
 

@@ -43,8 +43,9 @@ def closing_lines(story: Story, verbosity: int) -> list[str]:
         return lines
     if story.timeline.quarantined_failures:
         lines.append(f"whet: in quarantine and failed: {', '.join(story.timeline.quarantined_failures[:_SHOWN])}")
-    if story.learned is not None and story.learned.flaky:
-        lines.append(f"whet: fails and passes on the same code; `whet quarantine add '{story.learned.flaky[0]}'`?")
+    known = story.learned.flaky if story.learned is not None else ()
+    if flaky := [test for test in known if test not in story.timeline.failed_at_its_end]:
+        lines.append(f"whet: fails and passes on the same code; `whet quarantine add '{flaky[0]}'`?")
     if verbosity > 0 and story.advice is not None:
         lines.extend(_reasons(story.advice, story.ours))
     return lines

@@ -44,6 +44,7 @@ class Timeline:
         self.results: dict[str, Result] = {}
         self.first_failure: FirstFailure | None = None
         self.quarantined_failures: list[str] = []
+        self.failed_at_its_end: set[str] = set()  # by whatever ended with it: in another order, with another test
         self._began: float | None = None
         self._newest: dict[object, float] = {}  # by worker
 
@@ -56,6 +57,8 @@ class Timeline:
         result = self.results.setdefault(test, Result())
         result.add(report)
         now = self._newest[result.worker] = _CLOCK[0]()
+        if report.failed and report.when == "teardown":
+            self.failed_at_its_end.add(test)
         if getattr(report, "whet_quarantined", None):
             self.quarantined_failures += [test] if test not in self.quarantined_failures else []
         elif report.failed and self.first_failure is None and self._began is not None:
