@@ -111,10 +111,7 @@ class _Walk(NamedTuple):
         """Where lines came or went in a file, all below are executed elsewhere than before: that alone says nothing.
         Within functions lines are counted from their heads, so what a test itself executes still tells."""
         file = str(turn["place"]).partition(":")[0]
-        versions = [root / file for root in (self.before, self.now)]
-        if not all(each.is_file() for each in versions):
-            return False  # it came or went with the change
-        before, now = (each.read_bytes().count(b"\n") for each in versions)
+        before, now = ((root / file).read_bytes().count(b"\n") for root in (self.before, self.now))
         return before != now and not (turn["was"] and turn["now"] and turn["kind"] == "value")
 
     def _follow(self, root: Path, mode: str, tests: Sequence[str]) -> tuple[int | None, set[str]]:
