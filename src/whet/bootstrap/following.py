@@ -24,7 +24,7 @@ from whet.tools.process import Limits
 from whet.tools.turning import ImportedByMany, Told, turns_of_any
 
 # Of a visit's budget; a visit that has less than twice as much left follows nothing.
-SHARE = 0.1
+SHARE = 0.05
 RUNS = 3
 PASSED = "p"
 # So many of the newest runs that name their commit.
