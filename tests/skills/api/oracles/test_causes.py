@@ -176,7 +176,7 @@ class TestOnePlace:
         return {root(one.cause).partition(" | ")[2] for one in told}
 
     def test_whatever_rule_the_value_breaks(self) -> None:
-        prices = (-1, 1_001, "three", "3", {"$gt": ""}, None, True, [])
+        prices: tuple[Any, ...] = (-1, 1_001, "three", "3", {"$gt": ""}, None, True, [])
         assert self.causes(*({**GOOD, "price": price} for price in prices)) == {"POST /items | body.price"}
 
     def test_entries_of_a_list_are_one_place(self) -> None:
