@@ -1,9 +1,10 @@
 """What each learned part of `whet api` is worth: python benchmarks/api_ablation.py [--service prefect] [--json OUT]
 
 Each part in turn chooses at random instead of learning. Equal seeds, an equal number of requests, a fresh service for
-every run: the example with its faults planted, or a real service of the yardstick (`--yardstick`, as benchmarks/api.py
-says), counted by its proxy. Beside each mean stands the difference to "everything learns", paired by seed, with its
-standard error; a star for each standard error that it is away from nothing, two at most.
+every run: the example with its faults planted, a small one whose names mislead (`misnamed`), or a real service of the
+yardstick (`--yardstick`, as benchmarks/api.py says), counted by its proxy. Beside each mean stands the difference to
+"everything learns", paired by seed, with its standard error; a star for each standard error that it is away from
+nothing, two at most.
 """
 
 import argparse
@@ -17,6 +18,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))  # started as a script, only 
 
 from benchmarks.api import SERVICES, ask_for_yardstick, check_yardstick, scored
 from benchmarks.api_ablation_run import VARIANTS, run
+from benchmarks.api_misnamed import serving
 from examples.api.running import running
 
 from whet.bootstrap.api import Asked
@@ -24,7 +26,7 @@ from whet.skills.api.access import Credential
 from whet.skills.api.campaign import Budget, Campaign
 from whet.skills.api.faults import Kind
 
-EXAMPLE = "example"
+EXAMPLE, MISNAMED = "example", "misnamed"
 MEASURES = ("operations", "statuses", "faults", "root causes")
 _KEY = Credential("header", "X-Api-Key", "library-demo-key")
 _PROXY = ("ops_2xx", "op_status_pairs", "unique_faults", "unique_tracebacks")
@@ -40,9 +42,7 @@ def main() -> None:
     found: dict[str, list[Row]] = {variant: [] for variant in dict.fromkeys((_BASELINE, *asked.variants))}
     for seed in asked.seeds:  # seed by seed, so that a run that is broken off has compared what it has
         for variant, rows in found.items():
-            rows.append(
-                _on_example(asked, variant, seed) if asked.service == EXAMPLE else _on_service(asked, variant, seed)
-            )
+            rows.append(_ON.get(asked.service, _on_service)(asked, variant, seed))
             print(f"{asked.service} seed {seed} {variant:32}", *rows[-1], flush=True)
         if asked.json:
             told = {"service": asked.service, "requests": asked.requests, "seeds": asked.seeds, "runs": found}
@@ -53,13 +53,13 @@ def main() -> None:
 def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask_for_yardstick(parser)
-    parser.add_argument("--service", default=EXAMPLE, choices=(EXAMPLE, *SERVICES))
+    parser.add_argument("--service", default=EXAMPLE, choices=(EXAMPLE, MISNAMED, *SERVICES))
     parser.add_argument("--variants", nargs="*", default=tuple(VARIANTS), choices=VARIANTS)
     parser.add_argument("--seeds", type=seeds, default=seeds("5"), help="how many, or which: 5, or 4-6")
     parser.add_argument("--requests", type=int, default=1_000)
     parser.add_argument("--json", type=Path)
     asked = parser.parse_args()
-    if asked.service != EXAMPLE:
+    if asked.service in SERVICES:
         check_yardstick(parser, asked)
     return asked
 
@@ -78,6 +78,11 @@ def _on_example(asked: argparse.Namespace, variant: str, seed: int) -> Row:
         return _counted(run(variant, wanted))
 
 
+def _on_misnamed(asked: argparse.Namespace, variant: str, seed: int) -> Row:
+    with serving() as url:
+        return _counted(run(variant, Asked(f"{url}/openapi.json", budget=Budget(asked.requests), seed=seed)))
+
+
 def _counted(campaign: Campaign) -> Row:
     """From what was answered; a fault is a root cause on one operation."""
     told = campaign.operations.values()
@@ -91,6 +96,9 @@ def _on_service(asked: argparse.Namespace, variant: str, seed: int) -> Row:
     tool = [sys.executable, script, variant, "{spec}", "--url", "{url}", "--seed", "{seed}"]
     result = scored(asked, asked.service, seed, [], ["--", *tool, "--requests", str(asked.requests)])
     return tuple(int(result[name]) for name in _PROXY)
+
+
+_ON = {EXAMPLE: _on_example, MISNAMED: _on_misnamed}
 
 
 def table(found: dict[str, list[Row]]) -> list[str]:

@@ -1,9 +1,15 @@
 """The ablation of `whet api` says of a difference whether it is more than chance, in pairs of the same seed."""
 
+import json
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
 import pytest
 from benchmarks.api_ablation import cell, seeds, table
 from benchmarks.api_ablation_run import VARIANTS
+from benchmarks.api_misnamed import KINDS, document, serving
 
+from whet.skills.api.contract.reading import read_contract
 from whet.skills.api.explorer import EVERYTHING, Learned
 
 
@@ -41,3 +47,25 @@ def test_each_variant_switches_off_something_of_its_own() -> None:
 def test_seeds_are_a_number_or_a_range() -> None:
     assert seeds("3") == [1, 2, 3]
     assert seeds("4-6") == [4, 5, 6]
+
+
+def test_the_misnamed_service_takes_only_ids_of_the_right_kind() -> None:
+    def made(url: str, kind: str, **fields: str) -> str | None:
+        asked = Request(f"{url}/{kind}", json.dumps({"title": "x", **fields}).encode(), method="POST")  # noqa: S310
+        try:
+            with urlopen(asked, timeout=5) as answer:  # noqa: S310 - on loopback
+                return str(json.load(answer)["id"])
+        except HTTPError as refused:
+            refused.close()
+            return None
+
+    with serving() as url:
+        person, room = made(url, "people"), made(url, "rooms")
+        assert person
+        assert room
+        team = made(url, "teams", lead=person)
+        assert team
+        assert made(url, "teams", lead=room) is None
+        assert made(url, "desks", ref=team, place=room)
+        assert made(url, "desks", ref=room, place=team) is None
+        assert len(read_contract(document()).operations) == 4 * len(KINDS)
