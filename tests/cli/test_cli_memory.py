@@ -222,7 +222,7 @@ def test_before_the_first_visit_programs_get_an_empty_document_and_a_name_is_ref
     asked_for = {
         ("search", "KeyError"): [],
         ("list",): [],
-        ("same-cause", "t.py::test_a"): {"turned": None, "same_cause": []},
+        ("same-cause", "t.py::test_a"): {"passed_at": None, "note": None, "turned": None, "same_cause": []},
         ("forget", "--all", "--yes"): {"forgotten": 0},
     }
     for arguments, empty in asked_for.items():
