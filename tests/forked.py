@@ -3,6 +3,7 @@
 import faulthandler
 import gc
 import os
+import signal
 import traceback
 from collections.abc import Callable
 
@@ -18,7 +19,7 @@ def forked(work: Callable[[], object]) -> int:
         # What earlier tests left to the collector (a Kafka client, say) belongs to threads that were not copied:
         # collecting it here would crash the child.
         gc.freeze()
-        faulthandler.dump_traceback_later(LIMIT_SECONDS, exit=True, file=2)
+        _limit()
         status = 1
         try:
             work()
@@ -28,3 +29,10 @@ def forked(work: Callable[[], object]) -> int:
         finally:
             os._exit(status)
     return child
+
+
+def _limit() -> None:
+    """By an alarm: faulthandler's own timer would wait for the thread of its parent's, which was not copied."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    faulthandler.register(signal.SIGALRM, file=2, chain=True)
+    signal.alarm(LIMIT_SECONDS)
