@@ -79,8 +79,8 @@ def scored(asked: argparse.Namespace, service: str, seed: int, options: list[str
     """One run of a peer (by `options`) or of a `tool` on a fresh service, as the proxy counted it."""
     path = f"{Path(asked.python).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as told:
-        details = Path(told, "details.json")
-        command = [asked.python, str(asked.yardstick / "api_bench.py"), "--seed", str(seed), "--home", str(asked.home),
+        details, home = Path(told, "details.json"), asked.home.resolve()  # services start in folders of their own
+        command = [asked.python, str(asked.yardstick / "api_bench.py"), "--seed", str(seed), "--home", str(home),
                    "--budget", str(asked.requests), "--max-seconds", str(asked.seconds), "--details", str(details),
                    *options, service, *tool]  # fmt: skip
         result = measured(command, {**os.environ, "PATH": path})

@@ -31,7 +31,7 @@ class Memory(Section):
         20,
         ge=0,
         le=100,
-        description="How many failing tests a visit follows to where they turn, within a twentieth of its budget; 0: none.",
+        description="How many failing tests a visit follows to where they turn, in a twentieth of its budget; 0: none.",
     )
     consolidate_every: int = Field(
         200, ge=1, description="After so many new memories, the end of a visit looks for facts and procedures."

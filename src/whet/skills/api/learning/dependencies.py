@@ -12,8 +12,9 @@ from whet.skills.api.contract.model import Json, Schema
 from whet.skills.api.learning.beliefs import Beliefs, Prior
 from whet.skills.api.learning.company import Company
 from whet.skills.api.learning.entities import Entities, Entity
+from whet.skills.api.learning.fields import Field
 from whet.skills.api.learning.paths import noun, prefix_of, spoken
-from whet.skills.api.names import asked_for, likeness
+from whet.skills.api.names import asked_for, is_identity, likeness, words
 from whet.skills.api.values.slots import Slot
 
 MOST_CANDIDATES = 8
@@ -22,6 +23,8 @@ _PRIOR_TRIES = 3.0
 _LEAST = 0.05
 _STRANGERS = 0.5  # of its chance, for an edge to things that have nothing to do with those in the request
 _CLEARLY = 0.25
+_UNNAMED = 0.2  # the chance of an identity that no name speaks for
+_SAYING = frozenset({"enum", "const", "pattern", "default", "example", "examples"})  # what to send
 _BY_DEPTH = (1.0, 0.85, 0.4, 0.25)  # one level is often a mere wrapper ("data")
 
 
@@ -44,6 +47,7 @@ class Dependencies:
         self.shared: Beliefs[tuple[str, str, str]] = Beliefs(rng)
         self._counted: dict[tuple[str, str, str, str], tuple[int, int]] = {}
         self._candidates: dict[Slot, tuple[int, list[tuple[Edge, Prior]]]] = {}
+        self._widened: set[str] = set()
 
     def choose(self, slot: Slot, beside: Mapping[str, Json], company: Company) -> tuple[Edge, Entity] | None:
         """The most promising edge with a living thing behind it.
@@ -109,6 +113,17 @@ class Dependencies:
         if self._evidence:
             self.own.tell(_own(edge), 0.0, weight)
 
+    def widen(self, operation: str) -> None:
+        """Names led nowhere: what this operation requires may be the identity of a thing of any kind."""
+        if self._evidence and operation not in self._widened:
+            self._widened.add(operation)
+            self._candidates = {slot: known for slot, known in self._candidates.items() if slot.operation != operation}
+
+    def is_wide(self, slot: Slot) -> bool:
+        """A path says itself what stands in it."""
+        asked = slot.required and slot.where != "path" and not _SAYING & slot.schema.keys()
+        return asked and slot.operation in self._widened
+
     def edges(self) -> Iterator[tuple[Edge, float, int, int]]:
         """Every edge that was tried in this run: (edge, belief, times tried, times it worked).
 
@@ -144,7 +159,22 @@ class Dependencies:
             for kind, field in self._entities.fields.about(asked_for(name, about))
         ]
         best = sorted((one for one in scored if one[0] > _LEAST), reverse=True)[:MOST_CANDIDATES]
+        if self.is_wide(slot):
+            named = {(kind, field) for _, kind, field in best}
+            best += [
+                (_UNNAMED, *one) for one in self._entities.fields.known() if one not in named and _identifies(one[1])
+            ]
         return [(Edge(slot, kind, field), (s * _PRIOR_TRIES, (1 - s) * _PRIOR_TRIES)) for s, kind, field in best]
+
+    def _unnamed(self, named: set[Field]) -> list[tuple[float, str, str]]:
+        known = self._entities.fields.known()
+        return [(_UNNAMED, kind, field) for kind, field in known if (kind, field) not in named and _identifies(field)]
+
+
+def _identifies(field: str) -> bool:
+    """The things it is a field of, and none within them."""
+    said = words(field)
+    return "." not in field and bool(said) and is_identity(said[-1])
 
 
 def _standing(field: str) -> float:

@@ -20,6 +20,7 @@ from whet.skills.api.mutations.places import Place
 _GONE = frozenset({404, 410})
 _TAUGHT = 4.0
 _MOST_WAITING = 4
+_NAMES_FAILED = 2.0  # refusals of an operation that never worked, after which names are no longer all that counts
 _BACK = 0.3  # of what a request brought, to those that made what it was built on
 
 
@@ -43,6 +44,8 @@ class Lessons:
         if step.kind is None:
             self.supply.tell(exchange)
             self._values(made, exchange)
+            if not self.sequencing.worked(step.operation) and self.sequencing.refusals(step.operation) >= _NAMES_FAILED:
+                self.dependencies.widen(step.operation.id)
             self.drafting.remember(made, exchange.ok)
         else:
             self.mutating.tell(step.kind, place, news.worth)

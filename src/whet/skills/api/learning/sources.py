@@ -20,6 +20,7 @@ _MADE_UP_REFERENCE: Prior = (0.3, 2.0)
 _PREFERENCE = 12.0  # successes that a preferred source is taken to have had: it gives way to what is seen
 _KNOWN_PATH: Prior = (9.0, 1.0)  # an id the service gave is nearly always better than one made up
 _MADE_UP_PATH: Prior = (0.5, 2.0)
+_ALL_KNOWN = 0.5
 _FEW = 0.06  # chance to add an optional value to a request that has not worked yet; most need only what is required
 _MORE = 0.4
 _GROWING = 0.08  # and more with every refusal: what is optional by contract may be needed after all
@@ -42,6 +43,7 @@ class Sources:
         self.present: Beliefs[tuple[str, str]] = Beliefs(rng)
         self.paths: Beliefs[tuple[str, bool]] = Beliefs(rng)
         self._made_up: bool | None = None
+        self._all_known: bool | None = None
         self.namesakes: Beliefs[tuple[str, str]] = Beliefs(rng)
         self._kinds: dict[tuple[str, str], tuple[str, str]] = {}
 
@@ -49,13 +51,21 @@ class Sources:
         if slot.where == "path" and Source.OBSERVED in possible and not _makes_its_own_place(slot):
             return self._for_path(slot, possible)
         self._kinds[slot.operation, slot.place] = _group(slot), kind_of(slot)
+        if Source.OBSERVED in possible and self._dependencies.is_wide(slot) and self._is_all_known():
+            return Source.OBSERVED
         if not self._learn:
             return self._rng.choice(list(possible))
         return max(possible, key=lambda source: self._draw(slot, source))
 
     def begin(self) -> None:
         """A new request: its path is chosen anew."""
-        self._made_up = None
+        self._made_up = self._all_known = None
+
+    def _is_all_known(self) -> bool:
+        """Where names led nowhere, one choice for all that is required: several references have to be right at once."""
+        if self._all_known is None:
+            self._all_known = self._rng.random() < _ALL_KNOWN
+        return self._all_known
 
     def _for_path(self, slot: Slot, possible: Sequence[Source]) -> Source:
         """One choice for all parameters of a path: ids that belong together, or made up ones."""
