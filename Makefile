@@ -1,17 +1,18 @@
 # One verb per task. `make demo` and `make test` do all their set-up themselves.
-.PHONY: demo demo-learning test check env browser bench worlds clean
+.PHONY: demo demo-learning test check env light browser bench worlds clean
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DEMO := build/demo/shop
+LIGHT := $(VENV)/.light
 READY := $(VENV)/.ready
 
-demo: env  ## visit the example shop; run it twice to see the second visit use what the first learned
+demo: light  ## visit the example shop; run it twice to see the second visit use what the first learned
 	@$(BIN)/python examples/recreate.py $(DEMO)
 	@$(BIN)/whet run $(DEMO) --minutes 3 || test $$? -eq 1
 	@echo "Run 'make demo' again: the next visit uses what this one learned."
 	@echo "Look around: $(BIN)/whet status -C $(DEMO)   or open $(DEMO)/.whet/report.html"
-	@echo "In a browser: $(BIN)/whet serve -C $(DEMO)   (it prints the address, and a key the first time)"
+	@echo "In a browser: make env, then $(BIN)/whet serve -C $(DEMO)   (it prints the address, and a key the first time)"
 
 demo-learning: env  ## weeks of continuous learning in minutes, on recorded outcomes and a clock of its own
 	@$(BIN)/python -m examples.learning.weeks build/demo-learning
@@ -27,12 +28,18 @@ check: env  ## style, types, layers
 
 env: $(READY)
 
+light: $(LIGHT)  ## what users install, and nothing for developing
+
 browser:  ## Chromium, for the tests of pages: installed where it is missing and that may be done
 	@test -x /usr/bin/chromium || { apt-get update -qq && apt-get install -y -qq chromium; } > /dev/null 2>&1 \
 		|| echo "Without Chromium the tests of pages are left out: apt-get install chromium"
 
-$(READY): pyproject.toml constraints.txt
+$(LIGHT): pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable .
+	@touch $@
+
+$(READY): $(LIGHT)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@touch $@
 

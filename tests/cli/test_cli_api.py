@@ -253,6 +253,18 @@ def test_a_healthy_service_is_exit_0(project: Path) -> None:
     assert report["headline"] == "Nothing wrong was found."
 
 
+def test_a_service_that_lets_nobody_in_is_said_to_be_hardly_tested(project: Path) -> None:
+    made = document({"/mine": {"get": does("200", "401")}, "/yours": {"get": does("200", "401")}})
+    with served(lambda _: (401, {}), made) as small:
+        _, report = told(project, small.url, "--requests", "20")
+    (note,) = (note for note in report["notes"] if "401" in note)
+    assert note.startswith(f"{report['requests']} of {report['requests']} answers were 401 or 403")
+    assert "--auth" in note
+    with served(lambda _: (200, {}), made) as small:
+        _, report = told(project, small.url, "--requests", "20", "--fresh")
+    assert not any("401" in note for note in report["notes"])
+
+
 def test_findings_can_be_made_not_to_fail(project: Path) -> None:
     with served(Desk(), DESK) as small:
         code, report = told(project, small.url, "--requests", "100", "--seed", "1", "--fail-on", "never")

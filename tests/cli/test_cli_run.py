@@ -63,6 +63,19 @@ def test_fail_on_chooses_what_counts(tmp_path: Path) -> None:
     assert whet("run", "--fail-on", "never", cwd=tmp_path).returncode == 0
 
 
+def test_what_is_in_quarantine_is_told_and_does_not_count(tmp_path: Path) -> None:
+    project_in(tmp_path, {"test_red.py": "def test_red(): assert False\n\n\ndef test_also(): assert False\n"})
+    whet("quarantine", "add", "test_red.py::test_red", cwd=tmp_path)
+    assert whet("run", "--fail-on", "failing", cwd=tmp_path).returncode == 1, "the other one is not"
+    whet("quarantine", "add", "test_red.py::test_also", cwd=tmp_path)
+    done = whet("run", cwd=tmp_path)
+    assert done.returncode == 0
+    assert "2 failing tests" in done.stdout
+    assert "In quarantine, told and not counted: test_red.py::test_also, test_red.py::test_red." in " ".join(
+        done.stderr.split()
+    )
+
+
 @pytest.mark.parametrize(
     ("files", "settings", "code", "said"),
     [

@@ -148,7 +148,7 @@ def test_a_spoiled_file_is_refused(name: str, good: bytes, store: SqlStore, tmp_
 def test_what_is_no_file_of_ours_is_refused(good: bytes, store: SqlStore, tmp_path: Path) -> None:
     path = tmp_path / "file.whet"
     assert "no such file" in _refused(store, tmp_path / "missing")
-    assert "no such file" in _refused(store, tmp_path)
+    assert "it is no file" in _refused(store, tmp_path)
     for content in (b"", b"hello", good[:10], gzip.compress(b""), gzip.compress(b"{}\n"), gzip.compress(b"\0" * 999)):
         path.write_bytes(content)
         _refused(store, path)

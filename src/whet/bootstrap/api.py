@@ -1,6 +1,7 @@
 """`whet api`, put together: the contract from its address, the service, what is known of it, and the report."""
 
 import random
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -109,13 +110,21 @@ class Visit:
             edges=tuple(self._edges()),
             changes=changes,
             curve=tuple(CurvePoint(*point) for point in campaign.curve),
-            notes=tuple(filter(None, (*self.contract.notes, *campaign.notes, self.gateway.note()))),
+            notes=tuple(filter(None, (*self.contract.notes, *campaign.notes, self.gateway.note(), self._locked_out()))),
             untested=self._untested(),
             document=self.asked.document,
             interrupted=interrupted,
             earlier_runs=self.before.runs,
         )
         return secrets.hidden_in(report)
+
+    def _locked_out(self) -> str | None:
+        """A service that lets nobody in has shown next to nothing."""
+        answers = sum((told.statuses for told in self.campaign.operations.values()), Counter[str]())
+        refused = answers["401"] + answers["403"]
+        if 2 * refused <= answers.total():
+            return None
+        return f"{refused} of {answers.total()} answers were 401 or 403, so little was tested. Let it in: --auth FORM."
 
     def _secrets(self) -> Secrets:
         given = [value for _, value in self.asked.headers]

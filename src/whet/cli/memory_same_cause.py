@@ -78,13 +78,17 @@ def _asked(site: Site, memory: FleetMemory, test: str, passed_at: str | None, by
         return _Asked(failure)
     passed = last_passed(site, memory.store.sheets, [test], version)
     if passed is None:
-        return _Asked(failure, None, "Compared by its text: no commit is known where it passed (--passed-at COMMIT).")
+        return _Asked(failure, None, f"{_compared(failure)}: no commit is known where it passed (--passed-at COMMIT).")
     where = f"{passed.commit[:12]}, where it passed on {passed.at:%Y-%m-%d %H:%M}"
     try:
         followed = follow(site, memory, failure, test, passed.commit, seconds)
     except WhetError as error:
-        return _Asked(failure, None, f"Compared by its text. It could not be followed from {where}: {error}")
+        return _Asked(failure, None, f"{_compared(failure)}. It could not be followed from {where}: {error}")
     return _Asked(followed, passed.commit, f"Followed from {where}.")
+
+
+def _compared(failure: Memory) -> str:
+    return "Compared by its text" if failure_of(failure).turned is None else "Compared by where it turned before"
 
 
 def _read(name: str) -> str:

@@ -21,7 +21,7 @@ _MOST_NEAR = 5
 
 @click.group()
 def quarantine() -> None:
-    """Tests whose failures `pytest --whet` reports and does not count.
+    """Tests whose failures `pytest --whet` and `whet run` report and do not count.
 
     For tests that fail and pass on the same code, until somebody mends them. They still run;
     --whet-strict-quarantine counts their failures as any other's.

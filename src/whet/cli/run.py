@@ -3,7 +3,7 @@
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -99,9 +99,11 @@ def _visit(site: Site, store: SqlStore, fail_on: str) -> tuple[RunReport, Workpl
                 news.extend(event.findings)
 
         place, record, interrupted = visit(site, store, hear, _require_tests)
-        for why_not in place.obstacles.values():
+        counted, held = _counted(store, record)
+        quarantine = [f"In quarantine, told and not counted: {', '.join(held)}."] if held else []
+        for why_not in (*place.obstacles.values(), *quarantine):
             narrator.hear(Warned(why_not))
-    code = INTERRUPTED if interrupted else _exit_code(store, record, fail_on)
+    code = INTERRUPTED if interrupted else _exit_code(store, record, counted, fail_on)
     fresh = frozenset(finding.fingerprint() for finding in news)
     verdicts = verdicts_of(store.history, site.project, place.code_version).values()
     return compose(store, record, fresh, place.records(), verdicts, site.python, code), place
@@ -116,12 +118,18 @@ def _require_tests(place: Workplace) -> None:
         raise error
 
 
-def _exit_code(store: SqlStore, record: RunRecord, fail_on: str) -> int:
+def _counted(store: SqlStore, record: RunRecord) -> tuple[list[Finding], list[str]]:
+    """The findings that make a visit red, and the tests in quarantine that others are about."""
+    held, found = store.sheets.quarantined(), settled(store, record)
+    return [one for one in found if one.test not in held], sorted({one.test for one in found if one.test in held})
+
+
+def _exit_code(store: SqlStore, record: RunRecord, counted: Sequence[Finding], fail_on: str) -> int:
     lived = store.experiences.recent("test-executor", 1, record.id)
     ended = lived[0].outcome.get("exit_code") if lived else None
     if isinstance(ended, int) and ended in _PYTEST_TROUBLE:
         return ended
-    kinds = {finding.kind for finding in settled(store, record)}
+    kinds = {finding.kind for finding in counted}
     if fail_on == "failing":
         kinds &= {"failing-test", "suite-problem"}
     return 1 if kinds and fail_on != "never" else 0

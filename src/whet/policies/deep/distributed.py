@@ -90,5 +90,6 @@ def joined(device: str = "auto", patience_seconds: float = 300.0) -> Iterator[Pr
     dist.init_process_group(backend, timeout=timedelta(seconds=patience_seconds))
     try:
         yield Processes(dist.get_rank(), dist.get_world_size())
+        dist.barrier()  # the first keeps what they all talk through: gone before the others, it would abort them
     finally:
         dist.destroy_process_group()
