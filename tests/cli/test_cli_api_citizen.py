@@ -263,7 +263,7 @@ class TestStopping:
         report = json.loads(out)
         assert (code, report["interrupted"]) == (expected, True), err
         assert any(fault["kind"] == "server-error" for fault in report["faults"])
-        assert abs(report["requests"] - sent) <= 1  # the one under way: not come back, or written and not heard yet
+        assert report["requests"] in (sent, sent - 1)  # the one under way may not have come back
         assert "interrupted" in (project / ".whet" / "api.html").read_text()
         assert (project / "s.sarif").exists()
         assert "Traceback" not in err

@@ -19,6 +19,7 @@ from whet.skills.api.renaming import other_name
     [
         ("9780141439518", r"97801\d{8}"),
         ("le5", r"[a-z]{2}\d"),
+        ("+177598", r"\+[1-9][0-9]{5,14}"),
         ("kim@example.org", r"[a-z]{3}@example\.org"),
         ("deadbeef", r"[0-9a-f]{8}"),
         ("A Long Title", r"A Lo[a-z]{2} [A-Z][a-z]{4}"),

@@ -24,6 +24,18 @@ def test_requests_are_counted_from_one() -> None:
     assert reached.requests == 3
 
 
+def test_what_was_broken_off_before_it_went_out_is_not_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken_off(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with served(lambda _: (200, {})) as small, service(CONTRACT, small) as reached:
+        reached.send(GET)
+        monkeypatch.setattr(Access, "dress", broken_off)
+        with pytest.raises(KeyboardInterrupt):
+            reached.send(GET)
+    assert reached.requests == len(small.heard) == 1
+
+
 def test_a_rate_is_kept() -> None:
     """Twelve requests at 50 a second have eleven gaps of 20 ms."""
     with served(lambda _: (200, {})) as small, service(CONTRACT, small, per_second=50) as reached:

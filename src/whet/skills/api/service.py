@@ -45,11 +45,12 @@ class Service:
         if self.most_requests is not None and self.requests >= self.most_requests:
             raise Away
         self._keep_pace()
-        self.requests += 1
         request = self.access.dress(self._with_headers(write(draft, self._base_path)), draft.credentials)
-        exchange = Exchange(self.requests, draft, request, self._client.send(request, fresh or self._failed))
-        self._failed = (exchange.response.status or 0) >= 500
-        self.requests += exchange.response.resent  # it went out twice
+        response = self._client.send(request, fresh or self._failed)
+        self.requests += 1  # when it is over: who breaks off before it went out has sent nothing
+        exchange = Exchange(self.requests, draft, request, response)
+        self._failed = (response.status or 0) >= 500
+        self.requests += response.resent  # it went out twice
         self._heed(exchange)
         return exchange
 
