@@ -17,10 +17,7 @@ VARIANTS: dict[str, Learned] = {
     "value sources at random": replace(EVERYTHING, sources=False),
     "operations at random": replace(EVERYTHING, sequencing=False),
     "kinds of mutations at random": replace(EVERYTHING, kinds=False),
-    "places of mutations at random": replace(EVERYTHING, places=False),
-    "nothing learns": Learned(
-        dependencies=False, evidence=False, sources=False, sequencing=False, kinds=False, places=False
-    ),
+    "nothing learns": Learned(dependencies=False, evidence=False, sources=False, sequencing=False, kinds=False),
 }
 
 

@@ -22,6 +22,7 @@ from whet.skills.api.suspects import MOST_SUSPICIONS, Suspected, Suspects
 _FOR_THE_TRAIL = 0.5  # of the budget, at most, to do again what worked and what failed in earlier runs
 _FOR_KNOWN = 0.2  # and to look at those of their findings that did not show on the way
 _FOR_CONFIRMING = 0.1  # of the budget, at most, kept for the end
+_ENDING = 0.9  # of what is for exploring: from here on, what nobody can make again may be deleted
 _MOST_PER_FAULT = 40
 _FEWEST = 12
 _FOR_ONE_LOOK = 8  # it was made small when it was found
@@ -87,7 +88,7 @@ class Campaign:
         try:
             yield from self._retrace()
             self._look_again()
-            for seen in self._explorer.turns():
+            for seen in self._explorer.turns(lambda: self._spent(_ENDING * (1.0 - self._reserve()))):
                 self._take_in(seen)
                 yield seen.exchange
                 if self._spent(1.0 - self._reserve()):

@@ -23,10 +23,11 @@ from whet.skills.api.learning.paths import collection_of
 from whet.skills.api.learning.readiness import Readiness
 from whet.skills.api.learning.sequencing import Sequencing, Step
 from whet.skills.api.learning.sources import Sources
+from whet.skills.api.learning.sparing import Sparing
 from whet.skills.api.learning.supply import Supply
 from whet.skills.api.learning.trail import WORKS, Trail
 from whet.skills.api.mutations.bank import Bank
-from whet.skills.api.mutations.places import REQUEST, Place
+from whet.skills.api.mutations.places import Place
 from whet.skills.api.oracles.causes import error_signature
 from whet.skills.api.oracles.judge import Judge
 from whet.skills.api.oracles.semantics import Semantics
@@ -53,7 +54,6 @@ class Learned:
     sources: bool = True
     sequencing: bool = True
     kinds: bool = True  # of mutations
-    places: bool = True  # that they change
 
 
 EVERYTHING = Learned()
@@ -76,16 +76,22 @@ class Explorer:
         self.dependencies = Dependencies(rng, self.entities, learned.dependencies, learned.evidence)
         self.sources = Sources(rng, self.dependencies, learned.sources)
         self.drafting = Drafting(schemas, rng, self.entities, self.dependencies, self.sources)
-        self.mutating = Mutating(rng, Bank(schemas, self._foreign), self.drafting, self.entities, learned.places)
+        self.mutating = Mutating(rng, Bank(schemas, self._foreign), self.drafting, self.entities)
         self.sequencing = Sequencing(
             operations, self.mutating.kinds, np.random.default_rng(seed), learned.sequencing, learned.kinds
         )
         self._readiness = Readiness(operations, self.entities, self.dependencies)
+        self._sparing = Sparing(operations, self.entities)
         self._supply = Supply(operations, self.entities, self.dependencies, self.drafting)
         self._lessons = Lessons(
-            self.sequencing, self._supply, self.drafting, self.mutating, self.sources, self.dependencies, self.entities,
+            self.sequencing,
+            self._supply,
+            self.drafting,
+            self.sources,
+            self.dependencies,
+            self.entities,
             self._readiness,
-        )  # fmt: skip
+        )
         self.novelty = Novelty()
         self.trail = Trail()
         self.judge = Judge(contract, schemas)
@@ -112,7 +118,6 @@ class Explorer:
             "present": self.sources.present,
             "namesakes": self.sources.namesakes,
             "paths": self.sources.paths,
-            "places": self.mutating.places,
         }
 
     def met_before(self, statuses: Mapping[str, Sequence[int]], tried: Mapping[str, Mapping[str, int]]) -> None:
@@ -133,8 +138,8 @@ class Explorer:
         """Exchanges besides the judged one that a suspicion rests on."""
         return (*self.judge.evidence(suspicion), *self._semantics.evidence(suspicion))
 
-    def turns(self) -> Iterator[Seen]:
-        """One request each, without end: the caller holds the budget.
+    def turns(self, ending: Callable[[], bool] = lambda: False) -> Iterator[Seen]:
+        """One request each, without end: the caller holds the budget, and says when it is nearly spent.
 
         Probes follow at once or not at all: after another write they would prove nothing.
         """
@@ -146,14 +151,16 @@ class Explorer:
                 seen = self._probe()
             else:
                 self._probes.clear()
-                seen = self._turn()
+                seen = self._turn(ending())
             if seen is not None:
                 sent += 1
                 yield seen
 
     def retrace(self) -> Iterator[Seen]:
         """What worked or failed in earlier runs, once more; ends when all was tried."""
-        retracing = Retracing(self.trail, self._schemas, self.entities, self._scope, self._walk, self._by_belief)
+        retracing = Retracing(
+            self.trail, self._schemas, self.entities, self._scope, self._walk, self._by_belief, self._spared
+        )
         for seen in retracing.turns():
             self._probes.clear()
             yield seen
@@ -164,9 +171,13 @@ class Explorer:
         """Somebody else wrote to the service: what was promised before may no longer hold."""
         self._semantics.forget()
 
-    def _turn(self) -> Seen | None:
-        step = self.sequencing.next(self._readiness.ready, lambda one: self._readiness.waits(one, self.sequencing))
-        made, place = self._made(step)
+    def _turn(self, ending: bool) -> Seen | None:
+        step = self.sequencing.next(
+            self._readiness.ready,
+            lambda one: self._readiness.waits(one, self.sequencing),
+            lambda one: not ending and self._spared(one),
+        )
+        made = self._made(step)
         if made is None:
             self.sequencing.cannot(step)
             return None
@@ -174,15 +185,18 @@ class Explorer:
         if maker is not None:
             return self._supplied(maker)
         seen = self._judged(self._send(made.draft), _used(made), made.sources)
-        self._lessons.learn(step, place, made, seen.exchange, seen.news)
+        self._lessons.learn(step, made, seen.exchange, seen.news)
         return seen
+
+    def _spared(self, operation: Operation) -> bool:
+        return self._sparing.spares(operation, self.sequencing.worked)
 
     def _walk(self, made: Made, used: list[Entity]) -> Seen:
         """A request of an earlier run: what works is learned from like any other, a refusal says little."""
         seen = self._judged(self._send(made.draft), used, made.sources)
         draft = made.draft
         if seen.exchange.ok and draft.mutation is None and draft.broken is None:
-            self._lessons.learn(Step(draft.operation, None), REQUEST, made, seen.exchange, seen.news)
+            self._lessons.learn(Step(draft.operation, None), made, seen.exchange, seen.news)
         else:
             self.sequencing.saw(draft.operation.id, seen.news.answer)  # chosen because it failed: no sample of its kind
             self._lessons.things(made, seen.exchange)
@@ -205,15 +219,15 @@ class Explorer:
         if deeper is not None:
             return self._supplied(deeper, depth + 1)
         seen = self._judged(self._send(made.draft), _used(made), made.sources)
-        self._lessons.learn(Step(maker, None), REQUEST, made, seen.exchange, seen.news)
+        self._lessons.learn(Step(maker, None), made, seen.exchange, seen.news)
         return seen
 
-    def _made(self, step: Step) -> tuple[Made | None, Place]:
+    def _made(self, step: Step) -> Made | None:
         if step.kind is None:
-            return self.drafting.new(step.operation), REQUEST
+            return self.drafting.new(step.operation)
         if step.operation.id not in self._surveyed:
             self._survey(step.operation)
-        return self.mutating.make(step.operation, step.kind) or (None, REQUEST)
+        return self.mutating.make(step.operation, step.kind)
 
     def _survey(self, operation: Operation) -> None:
         """Once per operation: which kinds make sense there, so that none is chosen in vain."""

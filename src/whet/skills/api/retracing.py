@@ -40,7 +40,7 @@ Walk = Generator[Seen, None, Seen | None]  # every request sent, and in the end 
 
 class Retracing:
     """`walk` sends a request and learns from it, `by_belief` tries an operation with what is known of values and
-    dependencies; `scope` are the operations that may be sent at all."""
+    dependencies; `scope` are the operations that may be sent at all, and `spared` those that must wait."""
 
     def __init__(
         self,
@@ -50,9 +50,10 @@ class Retracing:
         scope: Set[str],
         walk: Callable[[Made, list[Entity]], Seen],
         by_belief: Callable[[Operation], Iterator[Seen]],
+        spared: Callable[[Operation], bool],
     ) -> None:
         self._trail, self._schemas, self._entities, self._scope = trail, schemas, entities, scope
-        self._walk, self._by_belief = walk, by_belief
+        self._walk, self._by_belief, self._spared = walk, by_belief, spared
         self._fresh: dict[str, Exchange] = {}  # by step: what worked in this run
         self._first: dict[str, Exchange] = {}  # by operation: the first that worked, and is still there
         self._worked: set[str] = set()
@@ -62,9 +63,13 @@ class Retracing:
 
     def turns(self) -> Iterator[Seen]:
         for way in self._trail.order():
-            if way.operation in self._scope and way.step in self._trail.steps:
+            if self._may_go(way):
                 self._left = _MOST_PER_WAY
                 yield from self._works(way) if way.sign == WORKS else self._fails(way)
+
+    def _may_go(self, way: Way) -> bool:
+        step = self._trail.steps.get(way.step)
+        return step is not None and way.operation in self._scope and not self._spared(step.draft.operation)
 
     def _works(self, way: Way) -> Iterator[Seen]:
         if way.operation in self._worked:  # somebody needed it before
@@ -149,7 +154,7 @@ class Retracing:
         return seen
 
     def _turn(self, made: Made, more: Sequence[Entity] = ()) -> Walk:
-        if self._left <= 0 or made.draft.operation.id not in self._scope:
+        if self._left <= 0 or made.draft.operation.id not in self._scope or self._spared(made.draft.operation):
             return None
         self._left -= 1
         seen = self._walk(made, [*(one.entity for one in made.taken.values()), *more])
@@ -158,7 +163,7 @@ class Retracing:
         return seen
 
     def _believed(self, operation: Operation) -> Iterator[Seen]:
-        if self._left > 0 and operation.id in self._scope:
+        if self._left > 0 and operation.id in self._scope and not self._spared(operation):
             for seen in self._by_belief(operation):
                 self._left -= 1
                 self._count(seen)

@@ -10,7 +10,7 @@ from itertools import islice
 from whet.skills.api.contract.model import Json
 from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.learning.fields import Fields
-from whet.skills.api.learning.origins import Key, Origins, key
+from whet.skills.api.learning.origins import Key, Origins, is_made, key
 from whet.skills.api.learning.paths import collection_of, nameless, prefixes
 
 MOST_PER_KIND = 40
@@ -86,6 +86,19 @@ class Entities:
     def alive(self, kind: str) -> list[Entity]:
         return [entity for entity in self.by_kind.get(kind, ()) if entity.alive]
 
+    def distinct(self, kind: str, name: str, most: int) -> int:
+        """How many things live, up to `most`, each counted once however often it was met.
+
+        `name` is what a path calls their id: where some have it, what has not is no more than a part of an answer.
+        """
+        ids: set[Json] = set()
+        others: set[Key] = set()
+        for entity in self.by_kind.get(kind, ()):
+            if entity.alive and len(ids) < most:
+                own = next((entity.fields[one] for one in (name, f"sent.{name}") if one in entity.fields), None)
+                others.add(self._key(entity)) if own is None else ids.add(own)
+        return len(ids) or min(len(others), most)
+
     def youngest(self, kind: str, most: int) -> list[Entity]:
         """The last that live, in the order they came."""
         young: list[Entity] = []
@@ -132,9 +145,10 @@ class Entities:
 
     def pick(self, entities: list[Entity], to_end: bool = False) -> Entity:
         """Mostly a young one: old ones may have been ended by something we did not see. What is to be deleted is the
-        oldest, because what others need hangs on the young ones."""
+        oldest that was made here, because what others need hangs on the young ones, and what was there before may not
+        be made again."""
         if to_end:
-            return entities[0]
+            return next((one for one in entities if is_made(self._ground(one))), entities[0])
         if self._rng.random() < 0.6:
             return entities[-1]
         return self._rng.choice(entities)

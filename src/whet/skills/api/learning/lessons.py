@@ -7,7 +7,6 @@ from whet.skills.api.learning.blame import blamed
 from whet.skills.api.learning.dependencies import Dependencies, Edge
 from whet.skills.api.learning.drafting import Drafting, Made
 from whet.skills.api.learning.entities import Entities
-from whet.skills.api.learning.mutating import Mutating
 from whet.skills.api.learning.novelty import News
 from whet.skills.api.learning.paths import prefixes
 from whet.skills.api.learning.readiness import Readiness
@@ -15,7 +14,6 @@ from whet.skills.api.learning.recall import Taken
 from whet.skills.api.learning.sequencing import Sequencing, Step
 from whet.skills.api.learning.sources import Sources
 from whet.skills.api.learning.supply import Supply
-from whet.skills.api.mutations.places import Place
 
 _GONE = frozenset({404, 410})
 _TAUGHT = 4.0
@@ -29,14 +27,12 @@ class Lessons:
     sequencing: Sequencing
     supply: Supply
     drafting: Drafting
-    mutating: Mutating
     sources: Sources
     dependencies: Dependencies
     entities: Entities
     readiness: Readiness
 
-    def learn(self, step: Step, place: Place, made: Made, exchange: Exchange, news: News) -> None:
-        """`place` is what a mutation changed."""
+    def learn(self, step: Step, made: Made, exchange: Exchange, news: News) -> None:
         self.sequencing.tell(step, news.answer, news, self._patience(step, exchange))
         self.sequencing.saw(step.operation.id, news.answer)
         for taken in made.taken.values():
@@ -47,8 +43,6 @@ class Lessons:
             if not self.sequencing.worked(step.operation) and self.sequencing.refusals(step.operation) >= _NAMES_FAILED:
                 self.dependencies.widen(step.operation.id)
             self.drafting.remember(made, exchange.ok)
-        else:
-            self.mutating.tell(step.kind, place, news.worth)
 
     def _patience(self, step: Step, exchange: Exchange) -> float:
         """More with what others wait for, and where a refusal said what is missing."""

@@ -66,9 +66,14 @@ class Origins:
 
 def key(kind: str, fields: Mapping[str, Json], story: Story) -> Key:
     """A thing is known by the request that made it; one that was only met in a list, by its name."""
-    if story and story[-1].operation.method not in _READS:
+    if is_made(story):
         return story[-1].number
     return kind, next(_identities(fields), "")
+
+
+def is_made(story: Story) -> bool:
+    """By a request of this run, rather than there before."""
+    return bool(story) and story[-1].operation.method not in _READS
 
 
 def _identities(fields: Mapping[str, Json]) -> Iterator[str]:

@@ -31,7 +31,13 @@ _UNREACHED_TRIES = 3  # before mutating what never worked: half-good requests st
 _UNREACHED_WORTH = 0.5
 _CREDITED = 0.02  # the most that credit may add per try: an operation others build on is not news by itself
 
+_ELSEWHERE = ("@path", "gone-id")  # kinds of mutations that name something else than what is there
+
 Asked = Callable[[Operation], bool]
+
+
+def _nothing(_: Operation) -> bool:
+    return False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +75,25 @@ class Sequencing:
         self._turns = 0
         self._failed_first: dict[int, int] = {}  # by way to fail: the operation that showed it first
 
-    def next(self, ready: Asked, waits: Asked) -> Step:
-        """`ready`: what it needs is known to exist; `waits`: better after others (it deletes what they need)."""
+    def next(self, ready: Asked, waits: Asked, spared: Asked = _nothing) -> Step:
+        """`ready`: what it needs is known to exist; `waits`: better after others (it deletes what they need);
+        `spared`: what it deletes is not to be deleted now."""
         if not self._learn:
             return self._any()
         self._turns += 1
-        valid, worth = self._best_valid(ready, waits)
+        valid, worth = self._best_valid(ready, waits, spared)
         mutated, kinds = self._mutated_worth()
         best = int(np.argmax(mutated))
+        while mutated[best] > 0 and self._deletes(kinds[best]) and spared(self.operations[best]):
+            mutated[best] = 0.0
+            best = int(np.argmax(mutated))
         if not self.kinds.names or worth >= mutated[best]:
             return Step(self.operations[valid], None)
         return self._mutation(best, int(kinds[best]))
+
+    def _deletes(self, kind: int) -> bool:
+        """Such a mutation of a request that deletes may still do so."""
+        return not self.kinds.names[kind].endswith(_ELSEWHERE)
 
     def saw(self, operation_id: str, answer: int | None) -> None:
         """This operation gave this answer, whatever asked for it."""
@@ -167,14 +181,15 @@ class Sequencing:
     def refusals(self, operation: Operation) -> float:
         return float(self.refused[self._place[operation.id]])
 
-    def _best_valid(self, ready: Asked, waits: Asked) -> tuple[int, float]:
+    def _best_valid(self, ready: Asked, waits: Asked, spared: Asked) -> tuple[int, float]:
         """From the best draw down, until no later one can win: readiness is asked of few operations."""
         drawn = self._valid_worth()
         best, worth = 0, -1.0
         for at in np.argsort(-drawn):
             if drawn[at] <= worth:
                 break
-            hindered = float(drawn[at]) * self._hindrance(int(at), ready, waits)
+            hindrance = 0.0 if spared(self.operations[at]) else self._hindrance(int(at), ready, waits)
+            hindered = float(drawn[at]) * hindrance
             if hindered > worth:
                 best, worth = int(at), hindered
         return best, worth
