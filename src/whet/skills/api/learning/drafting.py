@@ -112,7 +112,8 @@ class Drafting:
         self._recall, self._recipe = Recall(operation, self._dependencies), recipe
         self._sources.begin()
         refusals = self._refused.get(operation.id, 0)
-        plain = not reached and self._rng.random() < _PLAIN
+        shows_all = operation.method == "GET" and not refusals  # a filter may hide what others need
+        plain = not reached and (shows_all or self._rng.random() < _PLAIN)
 
         def include(slot: Slot) -> bool:
             if recipe is not None:

@@ -12,6 +12,7 @@ from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.learning.fields import Fields
 from whet.skills.api.learning.origins import Key, Origins, is_made, key
 from whet.skills.api.learning.paths import collection_of, nameless, prefixes
+from whet.skills.api.names import is_identity
 
 MOST_PER_KIND = 40
 MOST_FIELDS = 60
@@ -233,8 +234,16 @@ def _things(answer: Json) -> Iterator[dict[str, Json]]:
         lists = [value for value in answer.values() if isinstance(value, list) and value and isinstance(value[0], dict)]
         if len(lists) == 1 and len(answer) <= 8:
             yield from lists[0]
-        else:
+        elif not _is_empty_page(answer):
             yield answer
+
+
+def _is_empty_page(answer: Mapping[str, Json]) -> bool:
+    """A list of nothing, and numbers about it: `{"items": [], "total": 0}`. What has an id or a text is something."""
+    others = [(name, value) for name, value in answer.items() if value != []]
+    return len(answer) - len(others) == 1 and not any(
+        isinstance(value, str) or is_identity(name.rpartition(".")[2]) for name, value in _leaves(dict(others))
+    )
 
 
 def _leaves(thing: Mapping[str, Json], depth: int = 0, before: str = "") -> Iterator[tuple[str, Json]]:
