@@ -190,6 +190,25 @@ def test_what_the_contract_allows_or_services_forgive_is_not_called_broken(name:
         assert spoiled(name, place, seed).broken is None
 
 
+def test_what_may_be_null_is_one_at_a_time_or_all_at_once() -> None:
+    """At the top of the body: within, one at a time is all."""
+    book = {"type": "object", "properties": {
+        "title": {"type": "string", "nullable": True}, "pages": {"anyOf": [{"type": "integer"}, {"type": "null"}]},
+        "kind": {"type": "string"}, "cover": {"type": "object", "properties": {"colour": {"type": ["string", "null"]}}},
+    }}  # fmt: skip
+    bank = Bank(Schemas(contract(book)), foreign)
+    base = draft(operation=post(contract(book)), body={"title": "x", "pages": 1, "kind": "y", "cover": {"colour": "z"}})
+    one, every = bank.named("allowed-null"), bank.named("all-allowed-nulls")
+    assert one is not None
+    assert every is not None
+    assert set(one.applies(base)) == {in_body("title"), in_body("pages"), in_body("cover", "colour")}
+    (body,) = every.applies(base)
+    changed = every.apply(base, body, random.Random(0))
+    assert changed.body == {"title": None, "pages": None, "kind": "y", "cover": {"colour": "z"}}
+    assert changed.broken is None
+    assert every.applies(replace(base, body=changed.body)) == ()
+
+
 def test_places_are_named_as_slots_are() -> None:
     assert [str(place) for place in (in_body("tags", 0), in_body("author", "email"), Place("query", ("limit",)))] == [
         "body.tags[]", "body.author.email", "query.limit",

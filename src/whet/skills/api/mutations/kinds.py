@@ -4,7 +4,7 @@ import random
 
 from whet.skills.api.contract.model import Json
 from whet.skills.api.mutations.rules import Fits, NewValue, Rule, always, at_sites, one_of
-from whet.skills.api.mutations.sites import Site
+from whet.skills.api.mutations.sites import Site, may_be_null
 
 _MOST = 100_000
 _MALFORMED = {
@@ -76,6 +76,7 @@ def _day(*days: str) -> NewValue:
 
 KINDS: tuple[Rule, ...] = (
     at_sites("null", lambda site: "null" not in site.kinds, always(None)),
+    at_sites("allowed-null", may_be_null, always(None)),
     at_sites("text-for-another-type", _not("string"), one_of("whet", "", "1a")),
     at_sites("number-for-another-type", _not("integer", "number"), one_of(7, 0, -1.5)),
     at_sites("truth-for-another-type", _not("boolean"), one_of(True, False)),

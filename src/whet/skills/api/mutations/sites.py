@@ -49,6 +49,11 @@ class Sites:
         return self.has_body and (self.draft.media is None or "json" in self.draft.media or "*" in self.draft.media)
 
 
+def may_be_null(site: Site) -> bool:
+    """The contract has it so; whether the tables behind it do is another question."""
+    return site.place.where == "body" and "null" in site.kinds and site.value is not None
+
+
 def kind_of(value: Json) -> str:
     if isinstance(value, bool):
         return "boolean"

@@ -8,7 +8,7 @@ from whet.skills.api.contract.model import Json
 from whet.skills.api.exchange import Draft
 from whet.skills.api.mutations.places import BODY, Place, put, without
 from whet.skills.api.mutations.rules import NewValue, Rule, at_sites, one_of
-from whet.skills.api.mutations.sites import Site, Sites
+from whet.skills.api.mutations.sites import Site, Sites, may_be_null
 
 _ODD_KEYS = ("", "__proto__", "constructor", "$where", "a.b", "a[b]", "\x00", "\ud800", "__class__", "k" * 5_000, "😀")
 _COMMON_KEYS = ("whet_unknown", "id", "_id", "role", "is_admin", "owner", "created_at", "deleted", "type", "data")
@@ -96,8 +96,21 @@ def _required_alone(sites: Sites, place: Place, _: random.Random) -> Draft:
     return replace(kept, query={one.name: kept.query[one.name] for one in declared if one.name in kept.query})
 
 
+def _may_be_null(sites: Sites) -> Iterator[Place]:
+    return (site.place for site in sites.every if len(site.place.keys) == 1 and may_be_null(site))
+
+
+def _all_null(sites: Sites, _: Place, __: random.Random) -> Draft:
+    """Everything at the top of the body that may be null is: one request asks about all of them."""
+    draft = sites.draft
+    for place in _may_be_null(sites):
+        draft = put(draft, place, None)
+    return draft
+
+
 STRUCTURES = (
     Rule("missing", _required, _drop),
+    Rule("all-allowed-nulls", lambda sites: [BODY] if any(_may_be_null(sites)) else [], _all_null),
     Rule("required-alone", lambda sites: [BODY] if _has_optional(sites) else [], _required_alone),
     at_sites("unknown-key", _is_object, _with_key("whet_unknown")),
     at_sites("common-key", _is_object, _with_key(*_COMMON_KEYS)),
