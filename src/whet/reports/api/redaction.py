@@ -118,8 +118,6 @@ class Secrets:
                 changed = [self._walked(item) for item in value]
             case Mapping():
                 changed = {self._walked(key): self._walked(item) for key, item in value.items()}
-            case Request():
-                changed = self.request(value)
             case _ if dataclasses.is_dataclass(value) and not isinstance(value, type):
                 fields = {one.name: self._walked(getattr(value, one.name)) for one in dataclasses.fields(value)}
                 changed = dataclasses.replace(value, **fields)

@@ -144,6 +144,8 @@ def test_base_path_and_headers() -> None:
     assert said(openapi(answering({})), openapi(answering({}), servers=[{"url": "/v2"}])) == [
         ("base-path-changed", True)
     ]
+    odd = compare(*(read_contract(openapi(answering({}), servers=[{"url": url}])) for url in ("/v1", "/\x08")))
+    assert [change.sentence for change in odd] == ["The base path is /\\x08, was /v1."]
     header = thing(responses={"200": {"headers": {"X-Left": {"schema": {"type": "integer"}}}}})
     assert said(header, thing()) == [("header-removed", True)]
     assert said(thing(), header) == [("header-added", False)]

@@ -53,3 +53,10 @@ def test_a_thousand_unknown_fields_are_no_valid_input() -> None:
     assert keeping.kept(draft("POST /items", body=GOOD))
     assert kinds(answer(draft("GET /items", query={"whet": "1"}), 404, refused)) == []
     assert kinds(answer(draft("POST /items", body=GOOD), 404, refused)) == ["undocumented-status"]
+
+
+def test_half_a_character_is_no_valid_input() -> None:
+    """A lone surrogate fits a schema that says "string", and no encoding knows it."""
+    keeping = Keeping(Schemas(CONTRACT))
+    for title, kept in (("half \ud83d", False), ("whole \U0001f600", True)):
+        assert keeping.kept(draft("POST /items", body={**GOOD, "title": title})) is kept

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator
 
+from whet.core.text import printable
 from whet.skills.api.contract.changes import Change
 from whet.skills.api.contract.comparing_messages import (
     answer_changes,
@@ -24,7 +25,7 @@ def compare(old: Contract, new: Contract) -> list[Change]:
 
 def _changes(old: Contract, new: Contract) -> Iterator[Change]:
     if old.base_path != new.base_path:
-        said = f"The base path is {new.base_path or '/'}, was {old.base_path or '/'}."
+        said = f"The base path is {printable(new.base_path) or '/'}, was {printable(old.base_path) or '/'}."
         yield Change("base-path-changed", True, "", said)
     before, after = _by_shape(old), _by_shape(new)
     for shape, operation in before.items():

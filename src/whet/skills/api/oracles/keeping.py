@@ -6,6 +6,7 @@ In JSON they differ, but many services read them alike on purpose: that is `forg
 alternatives too: a value that fits one of them but for what is forgiven breaks nothing.
 """
 
+import json
 import re
 from collections.abc import Iterator
 from copy import deepcopy
@@ -49,7 +50,7 @@ class Keeping:
     def kept(self, draft: Draft) -> bool:
         """As it stands, not only read generously: whoever refuses it contradicts the contract."""
         strictly = (not breaches(self._schemas, schema, value, "request") for schema, value in _given(draft))
-        return self.broken(draft) == () and not undeclared(self._schemas, draft) and all(strictly)
+        return self.broken(draft) == () and not undeclared(self._schemas, draft) and all(strictly) and _is_text(draft)
 
     def forgivable(self, draft: Draft) -> bool:
         """All that a draft breaks is in its JSON, and gone when a text is read as what it spells, or the other way."""
@@ -147,6 +148,16 @@ def _given(draft: Draft) -> Iterator[tuple[Json, Json]]:
     declared = _declared(draft)
     if declared is not None and draft.body is not NO_BODY:
         yield declared.schema, draft.body
+
+
+def _is_text(draft: Draft) -> bool:
+    """Half a character (a lone surrogate) fits a schema that says "string", but no encoding knows it."""
+    try:
+        for where in (draft.path, draft.query, draft.headers, draft.cookies, draft.body):
+            json.dumps(where, ensure_ascii=False, default=repr).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _readings(value: Json, wire: bool) -> Iterator[Json]:

@@ -2,7 +2,7 @@
 
 Parts the contract does not ask for are dropped by delta debugging (Zeller and Hildebrandt, "Simplifying and isolating
 failure-inducing input", 2002): first in large pieces, then in smaller ones. What is left is shortened, text by halves
-and numbers towards nought. Required parts stay, so that the smallest draft is still a request a person would recognise.
+and large numbers. Required parts stay, so that the smallest draft is still a request a person would recognise.
 """
 
 import math
@@ -18,6 +18,7 @@ from whet.skills.api.oracles.slots import ABSENT, Place, placed, schema_at, slot
 Part = TypeVar("Part")
 DEEPEST, MOST_PARTS = 5, 200
 _SHORT = 3  # nothing is gained by shortening further
+_MANY = 1_000  # a smaller number may fail by how many things there are today: elsewhere there are more
 
 
 def reduced(parts: Sequence[Part], holds: Callable[[Sequence[Part]], bool]) -> list[Part]:
@@ -86,7 +87,7 @@ def _without(draft: Draft, places: Sequence[Place]) -> Draft:
 
 
 def shortened(draft: Draft, holds: Callable[[Draft], bool], fixed: frozenset[Place]) -> Draft:
-    """The draft with shorter texts and smaller numbers in every place but those in `fixed`."""
+    """The draft with shorter texts and plainer numbers in every place but those in `fixed`."""
     for place, value in slots(draft).items():
         if place in fixed or place[0] == "path":
             continue
@@ -95,21 +96,27 @@ def shortened(draft: Draft, holds: Callable[[Draft], bool], fixed: frozenset[Pla
 
 
 def _shortest(draft: Draft, place: Place, value: Json, holds: Callable[[Draft], bool]) -> Draft:
-    """Each try begins from the smallest value that held, until one does not."""
+    """Each try begins from the simplest value that held, until one does not."""
     while True:
-        tries = (placed(draft, place, smaller) for smaller in _smaller(value))
+        tries = (placed(draft, place, simpler) for simpler in _simpler(value))
         held = next((candidate for candidate in tries if holds(candidate)), None)
         if held is None:
             return draft
         draft, value = held, slots(held).get(place)
 
 
-def _smaller(value: Json) -> Iterator[Json]:
+def _simpler(value: Json) -> Iterator[Json]:
     if isinstance(value, str) and len(value) > _SHORT:
         yield from (value[: len(value) // 2], value[len(value) // 2 :])
     elif isinstance(value, int | float) and not isinstance(value, bool) and abs(value) > 1:
-        yield 0
-        if isinstance(value, int):
-            yield value // 2 if value > 0 else -(-value // 2)
-        elif math.isfinite(value):
-            yield float(int(value / 2))
+        yield from _plainer(value)
+
+
+def _plainer(value: float) -> Iterator[Json]:
+    """Nought says most, then what is far above any number of things; what is larger still is halved."""
+    yield 0
+    if 1 < value < _MANY:
+        yield _MANY
+    elif math.isfinite(value) and abs(value) >= 2 * _MANY:
+        half = abs(value) // 2 if isinstance(value, int) else float(int(abs(value) / 2))
+        yield half if value > 0 else -half

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 
 from whet.skills.api.contract.model import Schema
 from whet.skills.api.contract.schemas import Schemas
@@ -137,6 +138,8 @@ class Replay:
     def _again(self, number: int) -> Exchange:
         first = self.steps[number]
         draft = rebound(first.draft, self._flows[number], self.fresh)
+        if number < len(self.steps) - 1:
+            draft = replace(draft, extra=())  # what somebody tried there in passing made nothing
         return self._sent(draft, first, [flow.place for flow in self._flows[number]])
 
     def _sent(self, draft: Draft, first: Exchange, fixed: Collection[Place]) -> Exchange:
