@@ -23,6 +23,7 @@ _FOR_THE_TRAIL = 0.5  # of the budget, at most, to do again what worked and what
 _FOR_KNOWN = 0.2  # and to look at those of their findings that did not show on the way
 _FOR_CONFIRMING = 0.1  # of the budget, at most, kept for the end
 _ENDING = 0.9  # of what is for exploring: from here on, what nobody can make again may be deleted
+_ENDING_AGAIN = 0.45  # in a run that knows another: what that one reached is to be seen in the first half
 _MOST_PER_FAULT = 40
 _FEWEST = 12
 _FOR_ONE_LOOK = 8  # it was made small when it was found
@@ -85,10 +86,11 @@ class Campaign:
 
     def turns(self) -> Iterator[Exchange]:
         """Every exchange of exploring, for whoever shows progress. Ends with the budget."""
+        ending = _ENDING_AGAIN if self._explorer.trail.ways else _ENDING
         try:
             yield from self._retrace()
             self._look_again()
-            for seen in self._explorer.turns(lambda: self._spent(_ENDING * (1.0 - self._reserve()))):
+            for seen in self._explorer.turns(lambda: self._spent(ending * (1.0 - self._reserve()))):
                 self._take_in(seen)
                 yield seen.exchange
                 if self._spent(1.0 - self._reserve()):

@@ -31,6 +31,7 @@ from whet.skills.api.values.slots import Slot, Source
 
 STRING = {"type": "string"}
 INTEGER = {"type": "integer"}
+UUID = "6f9619ff-8b86-4d01-b42d-00cf4fc964ff"
 
 
 def walked(explorer: Explorer, turns: int) -> list[Any]:
@@ -177,6 +178,18 @@ class TestDependencies:
         chosen = [dependencies.choose(below, {}, Company())[0].field for _ in range(100)]  # type: ignore[index]
         assert chosen.count("ref") > 60
         assert before > 0.5
+
+    @pytest.mark.parametrize(("shown", "taken"), [({"id": UUID, "name": "n1"}, {UUID}), ({"id": "i1"}, {"i1"})])
+    def test_where_uuids_are_asked_for_others_are_taken_only_where_there_are_none(
+        self, shown: dict[str, str], taken: set[str]
+    ) -> None:
+        rng = random.Random(0)
+        entities = Entities(rng)
+        dependencies = Dependencies(rng, entities)
+        entities.take_in(told(operation(contract({"/orders": {"post": does("201")}}), "POST /orders"), 201, shown))
+        slot = Slot("GET /orders/{order}", "path.order", {"type": "string", "format": "uuid"}, True)
+        picks = [dependencies.choose(slot, {}, Company()) for _ in range(50)]
+        assert {pick[1].fields[pick[0].field] for pick in picks if pick is not None} == taken
 
     def chosen(self, learn: bool, evidence: bool) -> list[str]:
         """A slot that names nobody's field, after the least likely one by name was accepted and the likeliest not."""

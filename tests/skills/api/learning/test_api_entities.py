@@ -132,11 +132,11 @@ class TestEnding:
         for number in range(20):
             show(entities, "POST /orders", {"id": number})
         first, second, *rest = entities.alive("/orders")
-        entities.not_found(first)
+        entities.not_found(first, None)
         assert ids(entities, "/orders") == list(range(1, 20))
         entities.found(second)
         for thing in rest[:10]:
-            entities.not_found(thing)
+            entities.not_found(thing, None)
         assert not entities.lives("/orders")
         assert entities.lives("/customers")
 

@@ -34,6 +34,14 @@ def test_what_is_met_in_a_list_was_made_by_somebody(entities: Entities) -> None:
     assert numbers(entities.story([met])) == [2], "nobody here made it"
 
 
+@pytest.mark.parametrize("name", ["order_id", "orderId"])
+def test_a_thing_is_known_by_an_identity_that_has_its_name(entities: Entities, name: str) -> None:
+    entities.take_in(exchange("POST /orders", 1, {name: 7, "customer_id": 1}, 201))
+    entities.take_in(exchange("GET /orders", 2, [{name: 7}, {"customer_id": 1}]))
+    _, met, other = entities.alive("/orders")
+    assert (numbers(entities.story([met])), numbers(entities.story([other]))) == ([1], [2])
+
+
 def test_a_change_is_no_beginning(entities: Entities) -> None:
     entities.take_in(exchange("POST /orders", 1, {"id": 7}, 201))
     (order,) = entities.alive("/orders")

@@ -56,9 +56,10 @@ def test_the_only_one_that_nobody_can_make_is_deleted_at_the_end_alone(seed: int
         assert deleted_at(explorer, 40, lambda: near)
 
 
-def test_what_can_be_made_again_is_deleted_meanwhile_and_what_was_there_before_stays() -> None:
+@pytest.mark.parametrize("seed", range(5))
+def test_what_can_be_made_again_is_deleted_meanwhile_and_what_was_there_before_stays(seed: int) -> None:
     office = Office(made=True)
-    with served(office) as small, exploring(contract(of_office(made=True)), small) as explorer:
+    with served(office) as small, exploring(contract(of_office(made=True)), small, seed) as explorer:
         assert deleted_at(explorer, 150, lambda: False)
     assert "oak" in office.desks
 
@@ -79,6 +80,7 @@ def test_the_first_look_at_a_list_is_one_without_filters(seed: int) -> None:
         ({"name": "oak", "tags": []}, 1),
         ({"total": 0}, 1),
         ({"desks": [{"desk_id": "oak"}, {"desk_id": "elm"}], "total": 2}, 2),
+        ({"desks": [{"desk_id": "oak"}, None, "elm"], "total": 3}, 1),
     ],
 )
 def test_a_page_of_nothing_is_no_thing(answer: object, things: int) -> None:

@@ -5,6 +5,7 @@ slot is shared with the slots of the same path prefix, so that one success at /o
 """
 
 import random
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -25,7 +26,10 @@ _STRANGERS = 0.5  # of its chance, for an edge to things that have nothing to do
 _CLEARLY = 0.25
 _UNNAMED = 0.2  # the chance of an identity that no name speaks for
 _SAYING = frozenset({"enum", "const", "pattern", "default", "example", "examples"})  # what to send
+_UUID = re.compile(r"[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
 _BY_DEPTH = (1.0, 0.85, 0.4, 0.25)  # one level is often a mere wrapper ("data")
+
+Fits = Callable[[Entity, str], bool]  # whether a field of a thing may be taken
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,20 +61,42 @@ class Dependencies:
         """
         if not self._learn:
             return self._any(slot, beside)
-        drawn: list[tuple[float, Edge, list[Entity]]] = []
-        fits, young = _fitting(slot.schema, beside), self._entities.youngest
-        for edge, prior in self._known(slot):
-            things = [one for one in young(edge.kind, YOUNGEST) if fits(one, edge.field)]
-            related = [one for one in things if company.welcomes(one)] if company else things
-            if things:
-                drawn.append((self._draw(edge, prior) * (1.0 if related else _STRANGERS), edge, related or things))
+        fits = self._fitting(slot.schema, beside)
+        drawn = self._drawn(slot, _only_uuids(fits), company) if slot.schema.get("format") == "uuid" else []
+        drawn = drawn or self._drawn(slot, fits, company)
         if not drawn:
             return None
         _, edge, things = max(drawn, key=lambda one: one[0])
         return edge, self._entities.pick(things, to_end=slot.operation.startswith("DELETE "))
 
+    def _drawn(self, slot: Slot, fits: Fits, company: Company) -> list[tuple[float, Edge, list[Entity]]]:
+        drawn, young = [], self._entities.youngest
+        for edge, prior in self._known(slot):
+            things = [one for one in young(edge.kind, YOUNGEST) if fits(one, edge.field)]
+            related = [one for one in things if company.welcomes(one)] if company else things
+            if things:
+                drawn.append((self._draw(edge, prior) * (1.0 if related else _STRANGERS), edge, related or things))
+        return drawn
+
+    def _fitting(self, schema: Schema, beside: Mapping[str, Json]) -> Fits:
+        """Whether a field of a thing has the right type and names nothing that is gone, and the thing lives where the
+        path leads."""
+        wanted = schema.get("type")
+        kinds = {wanted} if isinstance(wanted, str) else set(wanted or ())
+        texts = not kinds or "string" in kinds
+        numbers = texts or bool(kinds & {"integer", "number"})
+        settled, dangles = tuple(beside.items()), self._entities.is_dangling
+
+        def fits(entity: Entity, field: str) -> bool:
+            value = entity.fields.get(field)  # no field holds None
+            if value is None or not (texts if isinstance(value, str) else numbers) or dangles(entity, field):
+                return False
+            return not settled or all(entity.place.get(prefix, value) == value for prefix, value in settled)
+
+        return fits
+
     def _any(self, slot: Slot, beside: Mapping[str, Json]) -> tuple[Edge, Entity] | None:
-        fits, known = _fitting(slot.schema, beside), self._entities.fields.known()
+        fits, known = self._fitting(slot.schema, beside), self._entities.fields.known()
         for kind, field in self._rng.sample(known, len(known)):
             things = [one for one in self._entities.youngest(kind, YOUNGEST) if fits(one, field)]
             if things:
@@ -98,6 +124,10 @@ class Dependencies:
         """Whether values by this edge were accepted before, more often than not."""
         won, lost = self.shared.seen.get(_shared(edge), (0.0, 0.0))
         return won > lost
+
+    def served(self, edge: Edge) -> bool:
+        """Whether a value by this edge was ever accepted, here or by its neighbours."""
+        return self.shared.seen.get(_shared(edge), (0.0, 0.0))[0] > 0
 
     def tell(self, edge: Edge, success: float, weight: float = 1.0) -> None:
         tried, worked = self._counted.get(_own(edge), (0, 0))
@@ -203,18 +233,5 @@ def _above(slot: Slot) -> str:
     return prefix_of(_path(slot), slot.name) if slot.where == "path" else _path(slot)
 
 
-def _fitting(schema: Schema, beside: Mapping[str, Json]) -> Callable[[Entity, str], bool]:
-    """Whether a field of a thing has the right type, and the thing lives where the path leads."""
-    wanted = schema.get("type")
-    kinds = {wanted} if isinstance(wanted, str) else set(wanted or ())
-    texts = not kinds or "string" in kinds
-    numbers = texts or bool(kinds & {"integer", "number"})
-    settled = tuple(beside.items())
-
-    def fits(entity: Entity, field: str) -> bool:
-        value = entity.fields.get(field)  # no field holds None
-        if value is None or not (texts if isinstance(value, str) else numbers):
-            return False
-        return not settled or all(entity.place.get(prefix, value) == value for prefix, value in settled)
-
-    return fits
+def _only_uuids(fits: Fits) -> Fits:
+    return lambda entity, field: fits(entity, field) and _UUID.fullmatch(str(entity.fields[field])) is not None

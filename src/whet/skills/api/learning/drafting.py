@@ -88,7 +88,11 @@ class Drafting:
             return None
         old = self._rng.choice(known)
         if self._rng.random() < _KEPT or operation.method in {"GET", "DELETE", "HEAD"}:
-            return self._refreshed(old)
+            return self._refreshed(old) or self._anew(old)
+        return self._anew(old)
+
+    def _anew(self, old: Made) -> Made:
+        operation = old.draft.operation
         body = next((one for one in operation.bodies if one.media == old.draft.media), None)
         return self._made(operation, body, old.sources, reached=True)
 
@@ -134,11 +138,13 @@ class Drafting:
             return draft
         return fuller if self._schemas.is_valid(body.schema, fuller.body, direction="request") else draft
 
-    def _refreshed(self, old: Made) -> Made:
-        """What was taken from a thing that is gone is taken anew."""
-        dead = [place for place, taken in old.taken.items() if not taken.entity.alive]
-        if not dead or not any(place.startswith("path.") for place in dead):
+    def _refreshed(self, old: Made) -> Made | None:
+        """What its path took from a thing that is gone is taken anew; None where more than the path did."""
+        dead = [place for place, one in old.taken.items() if self._entities.is_lost(one.entity, one.field)]
+        if not dead:
             return old
+        if not all(place.startswith("path.") for place in dead):
+            return None
         recall = Recall(old.draft.operation, self._dependencies)
         path, taken = dict(old.draft.path), dict(old.taken)
         for parameter in old.draft.operation.parameters:

@@ -10,7 +10,8 @@ from itertools import islice
 from whet.skills.api.contract.model import Json
 from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.learning.fields import Fields
-from whet.skills.api.learning.origins import Key, Origins, is_made, key
+from whet.skills.api.learning.gone import Gone
+from whet.skills.api.learning.origins import Key, Origins, identities, is_made, key
 from whet.skills.api.learning.paths import collection_of, nameless, prefixes
 from whet.skills.api.names import is_identity
 
@@ -32,6 +33,7 @@ class Entity:
     fields: Mapping[str, Json]
     story: tuple[Exchange, ...] = ()  # the requests that led to it, its own last
     alive: bool = True
+    doubtful: bool = False  # it may have gone with something else
 
     @property
     def made_by(self) -> str:
@@ -46,6 +48,7 @@ class Entities:
         self.by_kind: dict[str, deque[Entity]] = {}
         self.fields = Fields()
         self._origins = Origins()
+        self._gone = Gone()
         self._missed: dict[str, int] = {}  # by kind: times in a row that the service did not find one
         self.deleted: deque[Entity] = deque(maxlen=MOST_PER_KIND)
 
@@ -121,11 +124,30 @@ class Entities:
         one = gone.get(nameless(path)) if path.endswith("}") else None
         above = {prefix: value for prefix, value in gone.items() if prefix != nameless(path)}
         kind = collection_of(path)
+        ended = []
         for entity in self._alive_below(kind):
             named = one is None or (entity.kind == kind and one in entity.fields.values())
             if _within(gone, entity) or (named and _within(above, entity)):
                 entity.alive = False
-                self.deleted.append(entity)
+                ended.append(entity)
+        self.deleted.extend(ended)
+        self._doubt_what_names(self._gone.add(kind, (each.fields for each in ended if each.kind == kind), one))
+
+    def _doubt_what_names(self, gone: frozenset[Json]) -> None:
+        """What belongs to a thing may be gone with it."""
+        for entity in (one for entities in self.by_kind.values() for one in entities if one.alive):
+            named = (name for name, value in entity.fields.items() if value in gone)
+            entity.doubtful |= any(self.is_dangling(entity, name) for name in named)
+
+    def is_dangling(self, entity: Entity, field: str) -> bool:
+        """It names something that is gone."""
+        return self._gone.is_named(field, entity.fields[field])
+
+    def is_lost(self, entity: Entity, field: str | None) -> bool:
+        """What was taken from this field, or from the thing as such, is not there any more."""
+        if field is not None and self.is_dangling(entity, field):
+            return True
+        return not entity.alive and (field is None or field in identities(entity.kind))
 
     def _alive_below(self, kind: str) -> Iterator[Entity]:
         for other, entities in self.by_kind.items():
@@ -134,20 +156,32 @@ class Entities:
 
     def found(self, entity: Entity) -> None:
         self._missed[entity.kind] = 0
+        entity.doubtful = False
 
-    def not_found(self, entity: Entity) -> None:
-        """It was deleted by something that does not say so. Several in a row: so were all of its kind, by one request
-        that takes a filter, or because the service lost its memory."""
-        entity.alive = False
+    def not_found(self, entity: Entity, field: str | None) -> None:
+        """It was deleted by something that does not say so; or what it names in this field was.
+
+        Several in a row: so were all of its kind, by one request that takes a filter, or because the service lost its
+        memory.
+        """
+        if field is not None and field not in identities(entity.kind):
+            self._gone.add_named(field, entity.fields[field])
+            return
+        self._lose(entity)
         self._missed[entity.kind] = self._missed.get(entity.kind, 0) + 1
         if self._missed[entity.kind] >= _MISSES:
-            for other in self.by_kind.get(entity.kind, ()):
-                other.alive = False
+            for other in self.alive(entity.kind):
+                self._lose(other)
+
+    def _lose(self, entity: Entity) -> None:
+        entity.alive = False
+        self._gone.add(entity.kind, (entity.fields,))
 
     def pick(self, entities: list[Entity], to_end: bool = False) -> Entity:
         """Mostly a young one: old ones may have been ended by something we did not see. What is to be deleted is the
         oldest that was made here, because what others need hangs on the young ones, and what was there before may not
         be made again."""
+        entities = [one for one in entities if not one.doubtful] or entities
         if to_end:
             return next((one for one in entities if is_made(self._ground(one))), entities[0])
         if self._rng.random() < 0.6:
@@ -167,6 +201,7 @@ class Entities:
     def _keep(self, entity: Entity) -> None:
         bounded = self.by_kind.setdefault(entity.kind, deque(maxlen=MOST_PER_KIND))
         bounded.append(entity)
+        self._gone.is_back(entity.kind, entity.fields)
         self.fields.add(entity.kind, entity.fields)
 
 
@@ -233,7 +268,7 @@ def _things(answer: Json) -> Iterator[dict[str, Json]]:
     elif isinstance(answer, dict):
         lists = [value for value in answer.values() if isinstance(value, list) and value and isinstance(value[0], dict)]
         if len(lists) == 1 and len(answer) <= 8:
-            yield from lists[0]
+            yield from (one for one in lists[0] if isinstance(one, dict))
         elif not _is_empty_page(answer):
             yield answer
 

@@ -68,16 +68,19 @@ class Lessons:
             self._taken(taken, exchange, sure if where in guilty else 0.0)
 
     def _taken(self, taken: Taken, exchange: Exchange, guilt: float) -> None:
+        edge = taken.edge
+        gone, worked = exchange.response.status in _GONE, self.sequencing.worked(exchange.operation)
         if exchange.ok:
             self.entities.found(taken.entity)
-        elif exchange.response.status in _GONE and (taken.edge is None or self.dependencies.trusted(taken.edge)):
-            if self.sequencing.worked(exchange.operation):  # the way was right before: it is the thing that is gone
-                self.entities.not_found(taken.entity)
-            elif guilt and taken.edge is not None and _names_what_is_asked_for(taken.edge):
-                self.dependencies.doubt(taken.edge, guilt)
-            return
-        if guilt and taken.edge is not None:
-            self.dependencies.tell(taken.edge, float(exchange.ok), guilt)
+        if gone and worked and (edge is None or self.dependencies.trusted(edge)):
+            # The way was right before: it is the thing that is gone.
+            self.entities.not_found(taken.entity, taken.field)
+        elif gone and not worked and (edge is None or self.dependencies.served(edge)):
+            taken.entity.doubtful = True
+            if guilt and edge is not None and _names_what_is_asked_for(edge):
+                self.dependencies.doubt(edge, guilt)
+        elif guilt and edge is not None:
+            self.dependencies.tell(edge, float(exchange.ok), guilt)
 
 
 def _names_what_is_asked_for(edge: Edge) -> bool:

@@ -6,10 +6,12 @@ that one needed. And some faults lie in what was done to it meanwhile: a loan th
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from whet.skills.api.contract.model import Json
 from whet.skills.api.exchange import Draft, Exchange
-from whet.skills.api.learning.paths import collection_of, prefixes
+from whet.skills.api.learning.paths import collection_of, noun, prefixes
+from whet.skills.api.names import words
 
 Story = tuple[Exchange, ...]
 Key = int | tuple[str, str]
@@ -18,7 +20,7 @@ LONGEST = 12
 _REMEMBERED = 3  # writes to each thing
 # The first that a thing has is its own; the part before may be an envelope or what we had sent.
 _IDENTITIES = ("id", "uuid", "_id", "data.id", "location", "sent.id", "name", "key", "slug", "data.name", "sent.name")
-_READS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
+READS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 
 class Origins:
@@ -28,7 +30,7 @@ class Origins:
 
     def made(self, kind: str, fields: Mapping[str, Json], own: Json, story: Story) -> None:
         """`own` is the name that the client chose, where a PUT made it. One that changes what is known made nothing."""
-        names = [(kind, identity) for identity in (*_identities(fields), *(() if own is None else (str(own),)))]
+        names = [(kind, identity) for identity in (*_identities(kind, fields), *(() if own is None else (str(own),)))]
         if own is None or not any(name in self._made for name in names):
             self._made |= dict.fromkeys(names, story)
         while len(self._made) > MOST:
@@ -36,7 +38,7 @@ class Origins:
 
     def of(self, kind: str, fields: Mapping[str, Json], shown: Story) -> Story:
         """The story of a thing from the ground; as it was shown where nobody here made it."""
-        known = (self._made.get((kind, identity)) for identity in _identities(fields))
+        known = (self._made.get((kind, identity)) for identity in _identities(kind, fields))
         return next((story for story in known if story), shown)
 
     def of_path(self, draft: Draft) -> Iterator[Exchange]:
@@ -46,7 +48,7 @@ class Origins:
 
     def wrote(self, exchange: Exchange, things: Iterable[Key], whole: Story) -> None:
         """A write that worked, to these things; `whole` is its own story."""
-        for thing in things if exchange.ok and exchange.operation.method not in _READS else ():
+        for thing in things if exchange.ok and exchange.operation.method not in READS else ():
             self._since.setdefault(thing, deque(maxlen=_REMEMBERED)).append(whole)
             self._since.move_to_end(thing)
         while len(self._since) > MOST:
@@ -68,13 +70,21 @@ def key(kind: str, fields: Mapping[str, Json], story: Story) -> Key:
     """A thing is known by the request that made it; one that was only met in a list, by its name."""
     if is_made(story):
         return story[-1].number
-    return kind, next(_identities(fields), "")
+    return kind, next(_identities(kind, fields), "")
 
 
 def is_made(story: Story) -> bool:
     """By a request of this run, rather than there before."""
-    return bool(story) and story[-1].operation.method not in _READS
+    return bool(story) and story[-1].operation.method not in READS
 
 
-def _identities(fields: Mapping[str, Json]) -> Iterator[str]:
-    return (str(fields[name]) for name in _IDENTITIES if name in fields)
+@lru_cache(maxsize=20_000)
+def identities(kind: str) -> tuple[str, ...]:
+    """The fields by which a thing is known: the usual ones; and of /desks `desk_id`, too."""
+    own = words(noun(kind))
+    camel = "".join((*own[:1], *(word.capitalize() for word in own[1:]))) + "Id"
+    return ("_".join((*own, "id")), camel, *_IDENTITIES) if own else _IDENTITIES
+
+
+def _identities(kind: str, fields: Mapping[str, Json]) -> Iterator[str]:
+    return (str(fields[name]) for name in identities(kind) if name in fields)

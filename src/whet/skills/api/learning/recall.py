@@ -18,6 +18,10 @@ class Taken:
     edge: Edge | None
     entity: Entity
 
+    @property
+    def field(self) -> str | None:
+        return None if self.edge is None else self.edge.field
+
 
 class Recall:
     """One request in the making. The deepest path parameter chooses first: its thing settles those above it."""

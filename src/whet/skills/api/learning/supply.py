@@ -6,7 +6,7 @@ from whet.skills.api.contract.model import Operation
 from whet.skills.api.exchange import Exchange
 from whet.skills.api.learning.dependencies import Dependencies, Edge
 from whet.skills.api.learning.drafting import Drafting, Made
-from whet.skills.api.learning.entities import Entities
+from whet.skills.api.learning.entities import Entities, Entity
 from whet.skills.api.learning.paths import collection_of
 from whet.skills.api.values.slots import Source
 
@@ -58,13 +58,14 @@ class Supply:
             if source is not Source.OBSERVED and slot is not None:
                 yield from (kind for kind in self._dependencies.wanted(slot, _SURE) if not self._entities.lives(kind))
             elif operation.id not in self._drafting.worked and taken is not None and taken.edge is not None:
-                yield from self._better(taken.edge) if taken.edge.slot.required else ()
+                yield from self._better(taken.edge, taken.entity) if taken.edge.slot.required else ()
 
-    def _better(self, edge: Edge) -> Iterator[str]:
+    def _better(self, edge: Edge, entity: Entity) -> Iterator[str]:
         """Another kind; or a new one of the same, where those of before were refused: they may be gone, or used up."""
         yield from (kind for kind in self._dependencies.better(edge, _SURE) if not self._entities.lives(kind))
         since = self._refused_at.get(edge.slot.operation, 0)
-        if since and not any(
-            one.story and one.story[-1].number > since for one in self._entities.youngest(edge.kind, 1)
+        if entity.doubtful or (
+            since
+            and not any(one.story and one.story[-1].number > since for one in self._entities.youngest(edge.kind, 1))
         ):
             yield edge.kind
