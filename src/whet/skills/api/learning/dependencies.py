@@ -62,21 +62,26 @@ class Dependencies:
         if not self._learn:
             return self._any(slot, beside)
         fits = self._fitting(slot.schema, beside)
-        drawn = self._drawn(slot, _only_uuids(fits), company) if slot.schema.get("format") == "uuid" else []
-        drawn = drawn or self._drawn(slot, fits, company)
-        if not drawn:
+        chosen = self._best(slot, _only_uuids(fits), company) if slot.schema.get("format") == "uuid" else None
+        chosen = chosen or self._best(slot, fits, company)
+        if chosen is None:
             return None
-        _, edge, things = max(drawn, key=lambda one: one[0])
+        edge, things = chosen
         return edge, self._entities.pick(things, to_end=slot.operation.startswith("DELETE "))
 
-    def _drawn(self, slot: Slot, fits: Fits, company: Company) -> list[tuple[float, Edge, list[Entity]]]:
-        drawn, young = [], self._entities.youngest
-        for edge, prior in self._known(slot):
-            things = [one for one in young(edge.kind, YOUNGEST) if fits(one, edge.field)]
+    def _best(self, slot: Slot, fits: Fits, company: Company) -> tuple[Edge, list[Entity]] | None:
+        """From the best draw down, until no later one can win: things are looked at for few edges."""
+        best, worth = None, 0.0
+        drawn = [(self._draw(edge, prior), edge) for edge, prior in self._known(slot)]
+        for chance, edge in sorted(drawn, key=lambda one: -one[0]):
+            if chance <= worth:
+                break
+            things = [one for one in self._entities.youngest(edge.kind, YOUNGEST) if fits(one, edge.field)]
             related = [one for one in things if company.welcomes(one)] if company else things
-            if things:
-                drawn.append((self._draw(edge, prior) * (1.0 if related else _STRANGERS), edge, related or things))
-        return drawn
+            weighed = chance * (1.0 if related else _STRANGERS)
+            if things and weighed > worth:
+                best, worth = (edge, related or things), weighed
+        return best
 
     def _fitting(self, schema: Schema, beside: Mapping[str, Json]) -> Fits:
         """Whether a field of a thing has the right type and names nothing that is gone, and the thing lives where the

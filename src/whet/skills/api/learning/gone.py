@@ -28,7 +28,7 @@ class Gone:
 
     def add_named(self, field: str, value: Json) -> None:
         """Something named it, and it was not there."""
-        for owner in _owners(field)[:1] or (_ANYBODY,):
+        for owner in (_ANYBODY,) if _tells(value) else _owners(field)[:1]:
             self._remember(owner, value)
 
     def is_back(self, kind: str, thing: Mapping[str, Json]) -> None:
@@ -38,10 +38,10 @@ class Gone:
                 self._known.pop(_key(_called(kind), thing[name]), None)
 
     def is_named(self, field: str, value: Json) -> bool:
-        """Whether this value of this field is the identity of something that is gone."""
-        if not self._known:
-            return False
-        return any(_key(owner, value) in self._known for owner in (_ANYBODY, *_owners(field)))
+        """Whether this value of this field is the identity of something that is gone. Asked very often."""
+        if _tells(value):
+            return (_ANYBODY, value) in self._known
+        return any((owner, value) in self._known for owner in _owners(field))
 
     def _remember(self, owner: str, value: Json) -> None:
         self._known[_key(owner, value)] = None
@@ -51,7 +51,11 @@ class Gone:
 
 def _key(owner: str, value: Json) -> tuple[str, Json]:
     """A number, or a short word, may be the identity of many things: it counts with what the thing is called."""
-    return (_ANYBODY if isinstance(value, str) and len(value) >= _TELLING else owner), value
+    return (_ANYBODY if _tells(value) else owner), value
+
+
+def _tells(value: Json) -> bool:
+    return isinstance(value, str) and len(value) >= _TELLING
 
 
 @lru_cache(maxsize=20_000)
