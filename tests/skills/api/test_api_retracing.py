@@ -24,6 +24,7 @@ from whet.skills.api.campaign import Budget, Campaign
 from whet.skills.api.explorer import Explorer
 from whet.skills.api.faults import Kind
 from whet.skills.api.learning.trail import WORKS
+from whet.skills.api.oracles.causes import without_way
 
 
 def ran(shop: Shop, known: memory.Knowledge, requests: int = 400, seed: int = 1) -> tuple[Campaign, Explorer, Small]:
@@ -114,6 +115,35 @@ def test_hiding_a_word_of_it_leaves_a_trail_that_can_be_walked(first: memory.Kno
 def test_a_first_run_has_nothing_to_retrace() -> None:
     with served(Shop(9)) as small, exploring(SHOP, small) as explorer:
         assert list(islice(explorer.retrace(), 1)) == []
+
+
+MIXED = record(("text", "number"), text=TEXT, number={"type": "integer"})
+DEPOT = contract({f"/{name}": {"post": does("201", "422", body=MIXED)} for name in ("parcels", "letters")})
+
+
+def depot(heard: Heard) -> Answer:
+    """Two faults behind each operation, and one sentence for both."""
+    body = heard.body
+    if not isinstance(body, dict) or not isinstance(body.get("text"), str) or not isinstance(body.get("number"), int):
+        return 422, {"detail": "no"}
+    broken = not body["text"].isascii() or abs(body["number"]) > 2**31
+    return (500, {"error": "Internal Server Error"}) if broken else (201, {})
+
+
+def test_where_all_failures_say_the_same_each_way_to_fail_is_gone_again() -> None:
+    with served(depot) as small, exploring(DEPOT, small) as explorer:
+        list(islice(explorer.turns(), 400))
+        known = memory.read(memory.written(memory.learned(explorer, memory.Knowledge(), DEPOT, ())))
+    ways = [without_way(sign) for _, sign in explorer.trail.ways if sign != WORKS]
+    assert len(ways) > len(set(ways)) == 2
+    with served(depot) as small, service(DEPOT, small) as reached:
+        again = Explorer(DEPOT, DEPOT.operations, reached.send, 1)
+        memory.teach(again, known, DEPOT)
+        failed = [seen.exchange.draft for seen in again.retrace() if seen.exchange.response.status == 500]
+    for name in ("POST /parcels", "POST /letters"):
+        bodies = [one.body for one in failed if one.operation.id == name and isinstance(one.body, dict)]
+        assert any(not body["text"].isascii() for body in bodies)
+        assert any(abs(body["number"]) > 2**31 for body in bodies)
 
 
 def test_what_only_the_trail_knows_is_made_again_after_it_is_gone() -> None:

@@ -28,7 +28,7 @@ from whet.skills.api.learning.supply import Supply
 from whet.skills.api.learning.trail import WORKS, Trail
 from whet.skills.api.mutations.bank import Bank
 from whet.skills.api.mutations.places import Place
-from whet.skills.api.oracles.causes import error_signature
+from whet.skills.api.oracles.causes import error_signature, with_way
 from whet.skills.api.oracles.judge import Judge
 from whet.skills.api.oracles.semantics import Semantics
 from whet.skills.api.retracing import Retracing, Seen
@@ -77,9 +77,9 @@ class Explorer:
         self.sources = Sources(rng, self.dependencies, learned.sources)
         self.drafting = Drafting(schemas, rng, self.entities, self.dependencies, self.sources)
         self.mutating = Mutating(rng, Bank(schemas, self._foreign), self.drafting, self.entities)
-        self.sequencing = Sequencing(
-            operations, self.mutating.kinds, np.random.default_rng(seed), learned.sequencing, learned.kinds
-        )
+        kinds = self.mutating.kinds
+        self._families = {kind: family.partition("@")[0] for kind, family in kinds.items()}
+        self.sequencing = Sequencing(operations, kinds, np.random.default_rng(seed), learned.sequencing, learned.kinds)
         self._readiness = Readiness(operations, self.entities, self.dependencies)
         self._sparing = Sparing(operations, self.entities)
         self._supply = Supply(operations, self.entities, self.dependencies, self.drafting)
@@ -254,9 +254,9 @@ class Explorer:
         status = exchange.response.status
         signature = error_signature(exchange) if status is not None and status >= 400 else None
         causes = tuple(one.cause for one in suspicions if one.kind in _PAYING)
-        news = self.novelty.news(exchange, signature, causes)
+        news = self.novelty.news(exchange, signature, causes, self._families.get(exchange.draft.mutation or "", ""))
         story = self.entities.history(exchange.draft, used) if suspicions else self.entities.story(used)
-        self._blaze(exchange, story, sources, suspicions)
+        self._blaze(exchange, story, sources, suspicions, news.by)
         self._take_in(exchange, used)
         return Seen(exchange, news, suspicions, story)
 
@@ -266,9 +266,10 @@ class Explorer:
         story: tuple[Exchange, ...],
         sources: Mapping[str, Source],
         shown: tuple[Suspicion, ...],
+        by: str,
     ) -> None:
         """For the next run: the way to what works, and to what failed."""
-        signs = [one.cause for one in shown if one.kind in _SHOWN_AGAIN] + [WORKS] * exchange.ok
+        signs = [with_way(one.cause, by) for one in shown if one.kind in _SHOWN_AGAIN] + [WORKS] * exchange.ok
         wanted = [sign for sign in signs if self.trail.wants(exchange.draft, sign)]
         if wanted:  # what was found in a list, somebody made
             whole = {step.number: step for step in (*self.entities.makers(exchange.draft), *story)}

@@ -18,6 +18,7 @@ from whet.skills.api.learning.novelty import News
 from whet.skills.api.learning.paths import collection_of, prefixes
 from whet.skills.api.learning.recall import Taken
 from whet.skills.api.learning.trail import WORKS, Trail, TrailStep, Way
+from whet.skills.api.oracles.causes import without_way
 from whet.skills.api.oracles.flows import Leaf, at
 from whet.skills.api.oracles.replaying import may_be_taken, renamed
 from whet.skills.api.oracles.slots import Place, placed
@@ -201,7 +202,7 @@ class Retracing:
 
 
 def _shows(way: Way, seen: Seen | None) -> bool:
-    return seen is not None and any(one.cause == way.sign for one in seen.suspicions)
+    return seen is not None and any(one.cause == without_way(way.sign) for one in seen.suspicions)
 
 
 def _needs(step: TrailStep) -> Sequence[str]:

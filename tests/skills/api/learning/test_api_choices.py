@@ -1,5 +1,6 @@
 """Tiny known problems that the learner must learn: where values come from, who gives what to whom, what comes first."""
 
+import itertools
 import random
 from typing import Any
 
@@ -294,11 +295,18 @@ class TestSupply:
         drafting.remember(Made(drafting.new(make).draft), ok=True)
         entities.take_in(told(make, 201, {"id": 1}))
         entities.end(told(operation(FORUM, "DELETE /boards/{board_id}"), 204, path={"board_id": 1}))
-        for _ in range(3):
-            supply.tell(told(make, 500))
-        asked = [supply.maker(drafting.new(post)) for _ in range(40)]
-        assert asked[0] is None
-        assert make in asked  # not for ever
+        asked = []
+        for number in range(1, 1_001):
+            if supply.maker(drafting.new(post)) is make:
+                asked.append(number)
+                supply.tell(told(make, 500, number=number))
+            else:  # ever so many ask meanwhile
+                assert all(supply.maker(drafting.new(post)) is None for _ in range(3))
+                supply.tell(told(post, 404, number=number))
+        assert asked[:3] == [1, 2, 3]
+        assert 4 < len(asked) < 15  # not for ever
+        rests = [later - earlier for earlier, later in itertools.pairwise(asked[2:])]
+        assert rests == sorted(rests)
 
     def test_a_real_forum_is_reached_to_its_leaves_though_boards_are_deleted(self) -> None:
         forum = Forum()

@@ -25,6 +25,47 @@ def test_the_same_crash_is_paid_once_per_operation() -> None:
     assert (first, again, other, elsewhere) == (1.0, 0.0, 1.0, 1.0)
 
 
+SAME = "500 Internal Server Error"
+
+
+def way(novelty: Novelty, of: Any, family: str, signature: str = SAME) -> tuple[float, str]:
+    news = novelty.news(told(of, 500), signature, (f"server-error | {of.id} | {signature}",), family)
+    return news.worth, news.by
+
+
+def test_where_every_failure_says_the_same_what_brought_it_about_tells_two_apart() -> None:
+    novelty = Novelty()
+    assert way(novelty, A, "texts") == (1.0, "")
+    assert way(novelty, A, "numbers") == (0.0, ""), "only one operation says so: it may be about itself"
+    assert way(novelty, B, "texts") == (1.0, "texts")
+    paid = [way(novelty, B, family) for family in ("texts", "numbers", "numbers", "heads")]
+    assert paid == [(0.0, "texts"), (0.5, "numbers"), (0.0, "numbers"), (0.5, "heads")]
+    numbers = {novelty.news(told(B, 500), SAME, (), family).answer for family in ("texts", "numbers", "heads")}
+    assert len(numbers) == 3, "so that what is answered is learned for each"
+
+
+def test_what_fails_with_valid_requests_too_or_says_what_it_is_is_one_crash() -> None:
+    novelty = Novelty()
+    for of in (A, B):
+        way(novelty, of, "texts")
+    assert way(novelty, B, "") == (0.0, "")
+    assert way(novelty, B, "numbers") == (0.0, "")
+    for signature in ("trace KeyError at app.py", "500 ValueError"):
+        assert [way(novelty, of, family, signature) for family in ("texts", "heads") for of in (A, B)] == [
+            (1.0, ""), (1.0, ""), (0.0, ""), (0.0, ""),
+        ]  # fmt: skip
+
+
+def test_what_an_earlier_run_brought_about_is_no_news() -> None:
+    novelty = Novelty()
+    novelty.known(B.id, 500)
+    novelty.known_cause(B.id, f"server-error | {B.id} | {SAME} | by texts")
+    way(novelty, A, "texts")
+    (again, _), (other, _) = way(novelty, B, "texts"), way(novelty, B, "heads")
+    assert again < 0.1
+    assert other == 0.5
+
+
 def test_a_new_status_of_an_operation_is_paid_once() -> None:
     novelty = Novelty()
     paid = [worth(novelty, A, 404) for _ in range(3)]

@@ -13,7 +13,11 @@ from whet.skills.api.learning.sequencing import Sequencing, Step
 CONTRACT = contract({f"/{name}": {"get": does("200")} for name in "abcdefghijkl"})
 FAMILIES = {f"{family}-{number}": family for family in ("texts", "numbers", "heads") for number in range(8)}
 ALL = CONTRACT.operations
-NOTHING, NEW_STATUS, NEW_FAULT = News(*[False] * 4), News(False, True, True, False), News(True, True, False, True)
+NOTHING, NEW_STATUS, NEW_FAULT = (
+    News(False, False, False, False),
+    News(False, True, True, False),
+    News(True, True, False, True),
+)
 
 
 def sequencing(seed: int = 0, learn: bool = True, reached: bool = True, learn_kinds: bool = True) -> Sequencing:

@@ -139,7 +139,7 @@ class Drafting:
         return fuller if self._schemas.is_valid(body.schema, fuller.body, direction="request") else draft
 
     def _refreshed(self, old: Made) -> Made | None:
-        """What its path took from a thing that is gone is taken anew; None where more than the path did."""
+        """What its path took from a thing that is gone is taken anew; None where more did, or nothing is there."""
         dead = [place for place, one in old.taken.items() if self._entities.is_lost(one.entity, one.field)]
         if not dead:
             return old
@@ -149,8 +149,10 @@ class Drafting:
         path, taken = dict(old.draft.path), dict(old.taken)
         for parameter in old.draft.operation.parameters:
             place = f"path.{parameter.name}"
-            value = recall.observed(Slot(old.draft.operation.id, place, parameter.schema, True))
-            if parameter.where == "path" and place in old.taken and value is not NOTHING:
+            if parameter.where == "path" and place in old.taken:
+                value = recall.observed(Slot(old.draft.operation.id, place, parameter.schema, True))
+                if value is NOTHING:
+                    return None
                 path[parameter.name], taken[place] = value, recall.taken[place]
         return Made(replace(old.draft, path=path), old.sources, taken)
 

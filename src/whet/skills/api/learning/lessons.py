@@ -72,14 +72,17 @@ class Lessons:
         gone, worked = exchange.response.status in _GONE, self.sequencing.worked(exchange.operation)
         if exchange.ok:
             self.entities.found(taken.entity)
-        if gone and worked and (edge is None or self.dependencies.trusted(edge)):
+        elif gone and worked and (edge is None or self.dependencies.trusted(edge)):
             # The way was right before: it is the thing that is gone.
             self.entities.not_found(taken.entity, taken.field)
-        elif gone and not worked and (edge is None or self.dependencies.served(edge)):
+            return
+        elif gone and (worked or edge is None or self.dependencies.served(edge)):
             taken.entity.doubtful = True
-            if guilt and edge is not None and _names_what_is_asked_for(edge):
-                self.dependencies.doubt(edge, guilt)
-        elif guilt and edge is not None:
+            if not worked:
+                if guilt and edge is not None and _names_what_is_asked_for(edge):
+                    self.dependencies.doubt(edge, guilt)
+                return
+        if guilt and edge is not None:
             self.dependencies.tell(edge, float(exchange.ok), guilt)
 
 

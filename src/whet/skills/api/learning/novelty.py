@@ -1,4 +1,9 @@
-"""What is new in an answer, and what that is worth. The same crash is paid once."""
+"""What is new in an answer, and what that is worth. The same crash is paid once.
+
+Many services say the same sentence whatever fails. There, two failures of one operation are taken for two crashes where
+different families of mutations brought them about (a number out of range, half a character), and for one where it
+fails with a valid request, too. It pays less: it may be the same crash after all.
+"""
 
 import json
 import zlib
@@ -7,13 +12,15 @@ from typing import TypeVar
 
 from whet.skills.api.contract.model import Json
 from whet.skills.api.exchange import Exchange
+from whet.skills.api.oracles.causes import tells, with_way, without_way
 
 # In units of "a new way to fail". A new status of an operation is nearly as good: behind it lies new code.
-_FAULT, _STATUS, _SHAPE, _ERROR = 1.0, 0.7, 0.05, 0.05
+_FAULT, _STATUS, _WAY, _SHAPE, _ERROR = 1.0, 0.7, 0.5, 0.05, 0.05
 _MOST_SHAPES = 6  # per operation and status; answers that always differ in form are not news
 _MOST_FAILURES = 20  # ways to fail, of one operation
 _DEEPEST = 3
 _FAILURES = 500  # and above
+_SEVERAL = 2  # operations: what only one says may be about itself
 T = TypeVar("T")
 
 
@@ -24,6 +31,8 @@ class News:
     shape: bool
     error: bool
     answer: int | None = None  # by which answers are told apart: see `answer_of`
+    by: str = ""  # the family of mutations that brought a failure about, where the failure does not say what it is
+    way: bool = False  # it never did so here before
 
     @property
     def worth(self) -> float:
@@ -31,6 +40,8 @@ class News:
             return _FAULT
         if self.status:
             return _STATUS
+        if self.way:
+            return _WAY
         return _SHAPE * self.shape + _ERROR * self.error
 
 
@@ -43,19 +54,24 @@ class Novelty:
         self._failures: dict[str, set[int]] = {}  # by operation
         self._shapes: dict[tuple[str, int | None], set[int]] = {}
         self._errors: dict[tuple[str, int | None], set[str]] = {}
+        self._said_by: dict[str, set[str]] = {}  # by signature of a failure: two operations that showed it, at most
+        self._anyway: set[tuple[str, str]] = set()  # operations that fail so with valid requests
 
-    def news(self, exchange: Exchange, signature: str | None, causes: tuple[str, ...]) -> News:
-        """`signature` is the error's, if the answer was one; `causes` those of the faults suspected in it."""
+    def news(self, exchange: Exchange, signature: str | None, causes: tuple[str, ...], family: str = "") -> News:
+        """`signature` is the error's, if the answer was one; `causes` those of the faults suspected in it; `family`
+        that of the mutation that was sent."""
         key = (exchange.operation.id, exchange.response.status)
         fault = self._new_causes(exchange.operation.id, causes)
         status = key not in self._pairs and key[1] is not None
         self._pairs.add(key)
-        answer = answer_of(exchange.response.status, signature)
+        by = self._brought_about(exchange, signature, family)
+        way = bool(by) and self._new_causes(exchange.operation.id, tuple(with_way(one, by) for one in causes))
+        answer = answer_of(exchange.response.status, with_way(signature, by) if signature and by else signature)
         if answer is not None and answer < 0:
             self._failed(exchange.operation.id, answer)
         shape = exchange.ok and _added(self._shapes.setdefault(key, set()), _shape(exchange.response.body))
         error = signature is not None and _added(self._errors.setdefault(key, set()), signature)
-        return News(fault, status, shape, error, answer)
+        return News(fault, status, shape, error, answer, by, way)
 
     def statuses(self) -> dict[str, list[int]]:
         """What each operation answered and how it failed, in this run and before: for the next run."""
@@ -78,8 +94,20 @@ class Novelty:
         if len(ways) < _MOST_FAILURES:
             ways.add(answer)
 
-    def known_cause(self, operation: str, cause: str) -> None:
-        self._causes.add((operation, cause))
+    def known_cause(self, operation: str, sign: str) -> None:
+        """An earlier run saw it, and perhaps what brings it about."""
+        self._causes |= {(operation, sign), (operation, without_way(sign))}
+
+    def _brought_about(self, exchange: Exchange, signature: str | None, family: str) -> str:
+        operation, status = exchange.operation.id, exchange.response.status
+        if signature is None or status is None or status < _FAILURES or tells(signature):
+            return ""
+        if not family:
+            self._anyway.add((operation, signature))
+        showed = self._said_by.setdefault(signature, set())
+        if len(showed) < _SEVERAL:
+            showed.add(operation)
+        return "" if len(showed) < _SEVERAL or (operation, signature) in self._anyway else family
 
     def _new_causes(self, operation: str, causes: tuple[str, ...]) -> bool:
         new = {(operation, cause) for cause in causes} - self._causes

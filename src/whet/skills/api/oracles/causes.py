@@ -22,6 +22,7 @@ _BETWEEN = " | "
 _COMPONENT = re.compile(r"(?:^|/)(?:components|definitions|\$defs)/")
 LENIENTLY = "read leniently: "  # begins the signature of what only a strict reader would refuse
 _TRACE, _SHARED = "trace ", "schema "  # signatures that mean the same under every operation
+_BY = f"{_BETWEEN}by "
 MESSAGE_LIMIT = 4_000  # read of a message
 SIGNATURE_LIMIT = 160
 ECHO_LIMIT = 40
@@ -87,6 +88,20 @@ def error_signature(exchange: Exchange) -> str:
     if names:
         return f"{status} {' '.join(names)}"
     return f"{status} {plain(text, sent_texts(exchange.draft))}".strip()
+
+
+def tells(signature: str) -> bool:
+    """Whether it names what went wrong inside."""
+    return signature.startswith(_TRACE) or bool(exception_names(signature))
+
+
+def with_way(cause: str, by: str) -> str:
+    """A cause, and what brought it about."""
+    return f"{cause}{_BY}{by}" if by else cause
+
+
+def without_way(cause: str) -> str:
+    return cause.rpartition(_BY)[0] or cause
 
 
 def schema_signature(status: int, place: str, keyword: str) -> str:
