@@ -57,6 +57,7 @@ def test_what_is_asked_for_names_each_word_once(wanted: str, noun: str) -> None:
 def test_an_id_under_orders_is_the_id_of_an_order() -> None:
     right = likeness("id", "orders", "id", "/orders")
     assert right > likeness("id", "orders", "id", "/customers")
+    assert likeness("pk", "orders", "id", "/orders") > 0.6 > likeness("pk", "orders", "id", "/customers")
     assert right > likeness("id", "orders", "customer_id", "/orders")
     assert right > likeness("id", "orders", "id", "/orders /lines")
     assert likeness("order_id", "returns", "id", "/orders") > likeness("order_id", "returns", "id", "/returns")

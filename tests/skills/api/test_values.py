@@ -183,6 +183,20 @@ def test_the_discriminator_names_the_alternative() -> None:
     assert {(cover["type"], "weight" in cover) for cover in covers} == {("hard", True), ("Soft", False)}
 
 
+def test_what_names_the_alternative_is_always_given() -> None:
+    """By their own word, `type` may be left out; nobody could tell which of them is meant."""
+    kinds = {
+        name: {"type": "object", "properties": {"type": {"const": name, "type": "string"}, "n": {"type": "integer"}}}
+        for name in ("Cron", "Interval")
+    }
+    chosen = {"propertyName": "type", "mapping": {name: f"#/components/schemas/{name}" for name in kinds}}
+    body = {"oneOf": [{"$ref": f"#/components/schemas/{name}"} for name in kinds], "discriminator": chosen}
+    library = contract(body, schemas=kinds)
+    values = Values(Schemas(library), random.Random(0), lambda _, possible: possible[0])
+    made = [values.draft_for(post(library), post(library).bodies[0], lambda _: False)[0].body for _ in range(20)]
+    assert {one["type"] for one in made if isinstance(one, dict)} == set(kinds)
+
+
 def test_examples_are_used_where_there_are_some() -> None:
     draft, sources = drafted(always(Source.EXAMPLE), include=1.0)
     assert isinstance(draft.body, dict)

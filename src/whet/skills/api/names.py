@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
-_IDENTITIES = frozenset({"id", "uuid", "guid", "key", "name", "slug", "code", "identifier", "ref", "number"})
+_IDENTITIES = frozenset({"id", "uuid", "guid", "pk", "key", "name", "slug", "code", "identifier", "ref", "number"})
 _WRAPPERS = frozenset(
     {"data", "sent", "item", "result", "response", "payload", "attribute", "object", "record", "entity"}
 )

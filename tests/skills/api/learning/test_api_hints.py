@@ -27,6 +27,9 @@ def asked(answer: Any, body: Any, status: int = 422) -> list[tuple[str, ...]]:
         ({"errors": [{"field": "owner"}]}, ("owner",)),
         ({"errors": {"name": "data.owner"}}, ("data", "owner")),
         ({"pointer": "/data/owner"}, ("data", "owner")),
+        ({"owner": ["Missing data for required field."]}, ("owner",)),
+        ({"message": {"data": {"owner": ["This field is required."]}}}, ("data", "owner")),
+        ({"errors": {"owner": ["can't be blank", "is too short"]}}, ("owner",)),
     ],
 )
 def test_the_forms_errors_have(answer: Any, way: tuple[str, ...]) -> None:
@@ -45,6 +48,9 @@ def test_only_refusals_ask(status: int) -> None:
         {"loc": ["query", "owner"]},
         {"field": "a sentence about it"},
         {"field": 7},
+        {"errors": ["owner is required"]},
+        {"owner": ["is too short"]},
+        {"owner": "is required"},
         {"field": ""},
         None,
     ],

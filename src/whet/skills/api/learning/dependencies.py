@@ -52,6 +52,7 @@ class Dependencies:
         self._counted: dict[tuple[str, str, str, str], tuple[int, int]] = {}
         self._candidates: dict[Slot, tuple[int, list[tuple[Edge, Prior]]]] = {}
         self._widened: set[str] = set()
+        self._nouns: tuple[int, set[tuple[str, ...]]] = (0, set())  # of what was met, as long as no field is new
 
     def choose(self, slot: Slot, beside: Mapping[str, Json], company: Company) -> tuple[Edge, Entity] | None:
         """The most promising edge with a living thing behind it.
@@ -154,6 +155,13 @@ class Dependencies:
             self._widened.add(operation)
             self._candidates = {slot: known for slot, known in self._candidates.items() if slot.operation != operation}
 
+    def names_a_kind(self, slot: Slot) -> bool:
+        """Whether things of this name were met: a `flavor` where there are /flavors."""
+        if self._nouns[0] != self._entities.fields.size:
+            nouns = {words(noun(kind)) for kind in self._entities.by_kind}
+            self._nouns = self._entities.fields.size, nouns
+        return words(slot.name) in self._nouns[1] and not _SAYING & slot.schema.keys()
+
     def is_wide(self, slot: Slot) -> bool:
         """A path says itself what stands in it."""
         asked = slot.required and slot.where != "path" and not _SAYING & slot.schema.keys()
@@ -187,8 +195,7 @@ class Dependencies:
         return cached[1]
 
     def _ranked(self, slot: Slot) -> list[tuple[Edge, Prior]]:
-        about = noun(_above(slot))
-        name = slot.name
+        about, name = noun(_above(slot)), _asked(slot)
         scored = [
             (likeness(name, about, field, spoken(kind)) * _standing(field), kind, field)
             for kind, field in self._entities.fields.about(asked_for(name, about))
@@ -231,6 +238,13 @@ def _shared(edge: Edge) -> tuple[str, str, str]:
 
 def _path(slot: Slot) -> str:
     return slot.operation.partition(" ")[2]
+
+
+def _asked(slot: Slot) -> str:
+    """A `project` that is a uuid is the id of a project, not its name."""
+    named = words(slot.name)
+    says = not named or is_identity(named[-1]) or slot.schema.get("format") != "uuid"
+    return slot.name if says else f"{slot.name}_id"
 
 
 def _above(slot: Slot) -> str:

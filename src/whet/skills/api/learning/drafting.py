@@ -117,14 +117,15 @@ class Drafting:
         self._sources.begin()
         refusals = self._refused.get(operation.id, 0)
         shows_all = operation.method == "GET" and not refusals  # a filter may hide what others need
-        plain = not reached and (shows_all or self._rng.random() < _PLAIN)
+        bare = not any(one.required for one in operation.parameters) and body is None
+        plain = not reached and (shows_all or (not bare and self._rng.random() < _PLAIN))
 
         def include(slot: Slot) -> bool:
             if recipe is not None:
                 return slot.place in recipe
             if everything or self.hints.wants(slot):
                 return True
-            return not plain and self._sources.include(slot, reached, refusals)
+            return not plain and self._sources.include(slot, reached, refusals, bare)
 
         draft, sources = self._values.draft_for(operation, body, include, full=everything)
         draft = self._heeded(draft, body, self._recall)

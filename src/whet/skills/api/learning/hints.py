@@ -21,11 +21,13 @@ from whet.skills.api.values.slots import NOTHING, Absent, Slot
 
 _NAMING = frozenset({"name", "field", "param", "parameter", "property", "attribute", "path", "pointer", "loc", "key"})
 _PLACES = frozenset({"body", "query", "path", "header", "cookie", "data"})
+_AROUND = frozenset({"errors", "error", "messages", "message", "detail", "details", "json", "form", "body"})
 _FIELD = re.compile(r"[A-Za-z_][\w-]*")
 _DEMAND = re.compile(r"\b(required?s?|missing|must|provided?|needs?|needed|specify|specified|empty|blank)\b", re.I)
 _NAMED = re.compile(r"[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*")
 _MOST_FIELDS = 4  # per operation
 _MOST_NAMES = 100  # per operation, that stood in a demand
+_LONGEST_WAY = 4
 _LONGEST = 300  # of a sentence; what is longer shows data, or a page
 _HEEDED = 0.7
 _DEEPEST = 6
@@ -97,9 +99,20 @@ def _demanded(error: Json, depth: int = 0) -> Iterator[Way]:
     if isinstance(error, str) and len(error) <= _LONGEST and _DEMAND.search(error):
         for name in _NAMED.findall(error):
             yield _spoken(name.split("."))
-    elif isinstance(error, list | dict) and depth <= _DEEPEST:
-        for one in error.values() if isinstance(error, dict) else error:
+    elif isinstance(error, list) and depth <= _DEEPEST:
+        for one in error:
             yield from _demanded(one, depth + 1)
+    elif isinstance(error, dict) and depth <= _DEEPEST:
+        for name, one in error.items():
+            if _demands_it(name, one):
+                yield _spoken(name.split("."))
+            yield from _demanded(one, depth + 1)
+
+
+def _demands_it(name: str, said: Json) -> bool:
+    """`{"name": ["Missing data for required field."]}`"""
+    sentences = isinstance(said, list) and said and all(isinstance(one, str) for one in said)
+    return bool(sentences) and name not in _AROUND and _DEMAND.search(" ".join(said)[:_LONGEST]) is not None
 
 
 def _spoken(names: list[str]) -> Way:
@@ -114,20 +127,20 @@ def _parsed(body: bytes) -> Json:
         return None
 
 
-def _named(error: Json, depth: int = 0) -> Iterator[Way]:
-    """Ways to fields, from the forms errors have: loc lists, names with dots, JSON pointers."""
+def _named(error: Json, depth: int = 0, above: Way = ()) -> Iterator[Way]:
+    """Ways to fields, from the forms errors have: loc lists, names with dots, JSON pointers, sentences by field."""
     if depth > _DEEPEST:
         return
     if isinstance(error, list):
         for one in error:
-            yield from _named(one, depth + 1)
+            yield from _named(one, depth + 1, above)
     elif isinstance(error, dict):
         for key, value in error.items():
-            way = _way(value) if key.lower() in _NAMING else None
-            if way:
+            way = (*above, key) if _demands_it(key, value) else _way(value) if key.lower() in _NAMING else None
+            if way and len(way) <= _LONGEST_WAY and all(_FIELD.fullmatch(name) for name in way):
                 yield way
             else:
-                yield from _named(value, depth + 1)
+                yield from _named(value, depth + 1, above if key in _AROUND else (*above, key))
 
 
 def _way(value: Json) -> Way | None:
@@ -135,9 +148,7 @@ def _way(value: Json) -> Way | None:
     names = [part for part in parts if isinstance(part, str) and part]
     if names and names[0] in _PLACES and isinstance(value, list):
         names = names[1:] if names[0] == "body" else []
-    if not names or len(names) > 4 or not all(_FIELD.fullmatch(name) for name in names):
-        return None
-    return tuple(names)
+    return tuple(names) or None
 
 
 def _lacks(body: Mapping[str, Json], way: Way) -> bool:

@@ -66,6 +66,15 @@ class Lessons:
             self.sources.tell_path(exchange.operation.id, known, float(exchange.ok))
         for where, taken in made.taken.items():
             self._taken(taken, exchange, sure if where in guilty else 0.0)
+        self._creation(made, exchange)
+
+    def _creation(self, made: Made, exchange: Exchange) -> None:
+        """Whether a PUT makes what its path names; where what leads there is not known to be there, nobody knows."""
+        named = [f"path.{name}" for _, name in prefixes(exchange.operation.path)]
+        if exchange.operation.method != "PUT" or not named or named[-1] in made.taken:
+            return
+        if exchange.ok or (exchange.response.status in _GONE and all(one in made.taken for one in named[:-1])):
+            self.sources.tell_creation(exchange.operation.id, exchange.ok)
 
     def _taken(self, taken: Taken, exchange: Exchange, guilt: float) -> None:
         edge = taken.edge

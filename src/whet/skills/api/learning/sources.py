@@ -18,11 +18,15 @@ _OBSERVED_TRIES = 4.0
 _REFERENCE_TRIES = 10.0  # what names another thing has to name one that is there
 _MADE_UP_REFERENCE: Prior = (0.3, 2.0)
 _PREFERENCE = 12.0  # successes that a preferred source is taken to have had: it gives way to what is seen
+_IDS = frozenset({"id", "uuid"})
+_OWN_IDS = frozenset({("id",), ("uuid",)})
+_SURE_OF_ALL = 3  # PUT operations that make nothing, and none that does: so it is with the others
 _KNOWN_PATH: Prior = (9.0, 1.0)  # an id the service gave is nearly always better than one made up
 _MADE_UP_PATH: Prior = (0.5, 2.0)
 _ALL_KNOWN = 0.5
 _FEW = 0.06  # chance to add an optional value to a request that has not worked yet; most need only what is required
 _MORE = 0.4
+_MOST = 0.8
 _GROWING = 0.08  # and more with every refusal: what is optional by contract may be needed after all
 
 Own = tuple[str, str, Source]
@@ -46,11 +50,13 @@ class Sources:
         self._all_known: bool | None = None
         self.namesakes: Beliefs[tuple[str, str]] = Beliefs(rng)
         self._kinds: dict[tuple[str, str], tuple[str, str]] = {}
+        self._created: set[str] = set()  # PUT operations that made a thing under a name of our own
+        self._not_created: set[str] = set()  # and those that answered that there is no such thing
 
     def choose(self, slot: Slot, possible: Sequence[Source]) -> Source:
-        if slot.where == "path" and Source.OBSERVED in possible and not _makes_its_own_place(slot):
+        if slot.where == "path" and Source.OBSERVED in possible and not self._makes_its_own_place(slot):
             return self._for_path(slot, possible)
-        self._kinds[slot.operation, slot.place] = _group(slot), kind_of(slot)
+        self._kinds[slot.operation, slot.place] = self._group(slot), kind_of(slot)
         if Source.OBSERVED in possible and self._dependencies.is_wide(slot) and self._is_all_known():
             return Source.OBSERVED
         if not self._learn:
@@ -76,12 +82,29 @@ class Sources:
             return Source.OBSERVED
         return self._rng.choice([source for source in possible if source is not Source.OBSERVED] or list(possible))
 
+    def _makes_its_own_place(self, slot: Slot) -> bool:
+        """PUT to an item's path may create it under a name of our own: here, or anywhere, as long as nobody knows."""
+        if slot.where != "path" or not _is_put_to_its_item(slot):
+            return False
+        if slot.operation in self._created or slot.operation in self._not_created:
+            return slot.operation in self._created
+        return bool(self._created) or len(self._not_created) < _SURE_OF_ALL
+
+    def _group(self, slot: Slot) -> str:
+        return "own place" if self._makes_its_own_place(slot) else slot.where
+
+    def tell_creation(self, operation: str, created: bool) -> None:
+        """A PUT to a place that nobody had told us of."""
+        (self._created if created else self._not_created).add(operation)
+
     def tell_path(self, operation: str, known: bool, success: float) -> None:
         self.paths.tell((operation, known), success)
 
-    def include(self, slot: Slot, reached: bool, refusals: int) -> bool:
-        """Whether an optional value is given: learned per slot, rarer while the operation has not worked."""
+    def include(self, slot: Slot, reached: bool, refusals: int, bare: bool = False) -> bool:
+        """Whether an optional value is given: learned per slot, rarer while the operation has not worked. But what is
+        refused `bare` must lack something."""
         appetite = _MORE if reached else min(_MORE, _FEW + _GROWING * refusals)
+        appetite = _MOST if bare and refusals and not reached else appetite
         if not self._learn:
             return self._rng.random() < _MORE
         prior = self.namesakes.lean(_namesake(slot.place))
@@ -97,17 +120,28 @@ class Sources:
             self.namesakes.tell(_namesake(place), success, 0.5 * weight)
 
     def _draw(self, slot: Slot, source: Source) -> float:
-        prior = self.shared.lean((_group(slot), kind_of(slot), source), self._prior(slot, source))
+        prior = self.shared.lean((self._group(slot), kind_of(slot), source), self._prior(slot, source))
         if source is self.preferred:
             prior = prior[0] + _PREFERENCE, prior[1]
         return self.own.draw((slot.operation, slot.place, source), prior)
 
     def _prior(self, slot: Slot, source: Source) -> Prior:
         if source is not Source.OBSERVED:
-            return _MADE_UP_REFERENCE if _refers(slot) else _PRIORS[source]
+            return _MADE_UP_REFERENCE if self._refers(slot) else _PRIORS[source]
         promise = min(0.95, max(0.05, self._dependencies.promise(slot)))
-        tries = _REFERENCE_TRIES if _refers(slot) else _OBSERVED_TRIES
+        tries = _REFERENCE_TRIES if self._refers(slot) else _OBSERVED_TRIES
         return promise * tries, (1 - promise) * tries
+
+    def _refers(self, slot: Slot) -> bool:
+        """`customer_id`, or a uuid that is not its own. So does `customer`, where customers were met."""
+        if slot.where not in {"body", "query"}:
+            return False
+        parts = words(slot.name)
+        if len(parts) > 1 and parts[-1] in _IDS:
+            return True
+        return parts[-1:] not in _OWN_IDS and (
+            slot.schema.get("format") == "uuid" or self._dependencies.names_a_kind(slot)
+        )
 
 
 def _namesake(place: str) -> tuple[str, str]:
@@ -115,22 +149,11 @@ def _namesake(place: str) -> tuple[str, str]:
     return place.partition(".")[0], place.rpartition(".")[2]
 
 
-def _refers(slot: Slot) -> bool:
-    """`customer_id`, in a body or a query."""
-    parts = words(slot.name)
-    return len(parts) > 1 and parts[-1] in {"id", "uuid"} and slot.where in {"body", "query"}
-
-
 def kind_of(slot: Slot) -> str:
     kind = slot.schema.get("format") or slot.schema.get("type") or "any"
     return kind if isinstance(kind, str) else "any"
 
 
-def _group(slot: Slot) -> str:
-    return "own place" if slot.where == "path" and _makes_its_own_place(slot) else slot.where
-
-
-def _makes_its_own_place(slot: Slot) -> bool:
-    """PUT to an item's path may create it under a name of our own."""
+def _is_put_to_its_item(slot: Slot) -> bool:
     method, _, path = slot.operation.partition(" ")
     return method == "PUT" and path.rstrip("/").endswith("{" + slot.name + "}")

@@ -59,6 +59,13 @@ class Keeping:
             return False
         return not self._left(declared.schema, draft.body, wire=False, reading=True)
 
+    def sent_as(self, draft: Draft, breach: Breach) -> str:
+        """The type of what was sent in the body where it breaks the contract; nothing where it cannot be found."""
+        try:
+            return type(_at(draft.body, [part for part in breach.at.split("/") if part])).__name__
+        except (LookupError, TypeError, ValueError):
+            return ""
+
     def _parameter(self, draft: Draft, parameter: Parameter) -> tuple[Breach, ...]:
         if parameter.where == "header" and parameter.name.lower() in _IGNORED_HEADERS:
             return ()

@@ -17,7 +17,7 @@ DEPTH, MOST = 8, 400
 # Values that must name something that exists, must not exist yet, or follow rules no schema tells.
 _POINTS = re.compile(
     r"(?:^|[_.-])(?:id|ids|uuid|guid|ref|key|slug|token|name|username|user|owner|email|code|parent|url|uri|path|query|q|"
-    r"filter|where|expression|cron|schedule|sort|order|order_by|fields|include|cursor|password|secret)s?$"
+    r"filter|where|expression|cron|schedule|sort|order|order_by|fields|include|cursor|page|offset|skip|password|secret)s?$"
     r"|[a-z](?:Id|Ids|Key|Ref|Name)$"
 )
 _PAIRED = re.compile(

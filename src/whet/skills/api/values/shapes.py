@@ -43,7 +43,7 @@ def _discriminated(flat: Flat, branch: Schema, merged: Flat) -> Flat:
     name = discriminator["propertyName"]
     own = merged.get("properties", {}).get(name)
     if isinstance(own, Mapping) and ("const" in own or len(own.get("enum", ())) == 1):
-        return merged
+        return merge(merged, {"required": [name]})  # by its own word it may be left out, and nobody knows what it is
     label = _label(discriminator.get("mapping") or {}, reference)
     return merge(merged, {"properties": {name: {"type": "string", "const": label}}, "required": [name]})
 
