@@ -110,7 +110,17 @@ class Visit:
             edges=tuple(self._edges()),
             changes=changes,
             curve=tuple(CurvePoint(*point) for point in campaign.curve),
-            notes=tuple(filter(None, (*self.contract.notes, *campaign.notes, self.gateway.note(), self._locked_out()))),
+            notes=tuple(
+                filter(
+                    None,
+                    (
+                        *self.contract.notes,
+                        *campaign.notes,
+                        self.gateway.note(),
+                        self._shut_out() or self._locked_out(),
+                    ),
+                )
+            ),
             untested=self._untested(),
             document=self.asked.document,
             interrupted=interrupted,
@@ -125,6 +135,17 @@ class Visit:
         if 2 * refused <= answers.total():
             return None
         return f"{refused} of {answers.total()} answers were 401 or 403, so little was tested. Let it in: --auth FORM."
+
+    def _shut_out(self) -> str | None:
+        """We had been let in, and shut ourselves out."""
+        lockout = self.explorer.lockouts.noticed
+        if lockout is None:
+            return None
+        return (
+            f"From request {lockout.since} on, {lockout.operations} operations that had worked were answered 401 or "
+            f"403. The last write before was request {lockout.write.number}, {lockout.write.operation.id}: it may have "
+            "taken our own rights away. The next run leaves it out (--fresh: it does not)."
+        )
 
     def _secrets(self) -> Secrets:
         given = [value for _, value in self.asked.headers]
@@ -173,7 +194,11 @@ class Visit:
 
     def _untested(self) -> tuple[UntestedLine, ...]:
         never = [one.id for one in self.operations if not self.campaign.operations[one.id].statuses]
-        return (*self.left_out, *(UntestedLine(one, "the run ended before its turn") for one in never))
+        shut = self.explorer.lockouts.known
+        why = {
+            one: "access was lost after it in an earlier run; --fresh tries it again" for one in never if one in shut
+        }
+        return (*self.left_out, *(UntestedLine(one, why.get(one, "the run ended before its turn")) for one in never))
 
 
 def prepare(asked: Asked, store: ServiceKnowledge | None) -> Visit:
@@ -192,6 +217,7 @@ def prepare(asked: Asked, store: ServiceKnowledge | None) -> Visit:
     known = memory.remembered_faults(before, contract)
     campaign = Campaign(contract, operations, service, explorer, asked.budget, known)
     explorer.hears(access.listen)
+    explorer.keep(access.own_names)
     if kept is not None and kept.note is not None and not asked.fresh:
         campaign.notes.append(kept.note)
     return Visit(

@@ -1,13 +1,14 @@
 """From a confirmed fault to what is shown of it. This is the door through which requests and answers enter a report."""
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from whet.core.text import printable, printable_lines
 from whet.reports.api.carrying import carried, escaped, stale_values
 from whet.reports.api.curl import curl_line
 from whet.reports.api.model import FaultLine, Severity, Standing, StepLine
 from whet.reports.api.promises import promise_of
-from whet.reports.api.redaction import Secrets, response_secrets
+from whet.reports.api.redaction import HIDDEN, WRONG, Secrets, response_secrets
 from whet.reports.api.words import SEVERITY
 from whet.skills.api.contract.model import Contract, Operation
 from whet.skills.api.contract.schemas import Schemas
@@ -43,13 +44,21 @@ def fault_line(
         steps=steps,
         confirmed=fault.confirmed,
         standing=standing,
-        curl="\n".join(curl_line(step.request, base_url) for step in steps),
+        curl="\n".join(curl_line(_as_sent(step), base_url) for step in steps),
         seen=fault.seen,
         promise=None if operation is None else promise_of(operation, contract, suspicion.kind),
         stale=stale_values(fault.steps) if suspicion.kind is Kind.LOST_UPDATE else (),
         rests=fault.rests,
     )
     return secrets.hidden_in(line)
+
+
+def _as_sent(step: StepLine) -> Request:
+    """A credential that was wrong on purpose is written out: with the right one the line would show nothing."""
+    if step.credentials != "wrong":
+        return step.request
+    headers = tuple((name, value.replace(HIDDEN, WRONG)) for name, value in step.request.headers)
+    return replace(step.request, headers=headers, target=step.request.target.replace(HIDDEN, WRONG))
 
 
 def step_lines(exchanges: Sequence[Exchange], secrets: Secrets, schemas: Schemas) -> tuple[StepLine, ...]:

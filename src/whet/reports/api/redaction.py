@@ -20,6 +20,8 @@ from whet.tools.http.messages import Headers, Request, Response
 T = TypeVar("T")
 
 HIDDEN = "***"
+# Sent where the run had sent a wrong credential on purpose.
+WRONG = "whet-wrong-credential"
 # A shorter value would be found, and hidden, inside of ordinary words; it is hidden by its place alone.
 SHORTEST = 4
 # Below this length a text that is called a token may be any word ("refresh", "bearer").

@@ -6,12 +6,10 @@ from urllib.parse import unquote
 from whet.reports.api.carrying import body_pattern
 from whet.reports.api.curl import credential_variable
 from whet.reports.api.model import Carried, FaultLine, StepLine
-from whet.reports.api.redaction import HIDDEN
+from whet.reports.api.redaction import HIDDEN, WRONG
 from whet.skills.api.faults import Kind
 
 _LINE = 110
-# Sent where the run had sent a wrong credential on purpose.
-WRONG = "whet-wrong-credential"
 _SKIP = "    pytest.skip('what this was found with is not there any more')"
 
 

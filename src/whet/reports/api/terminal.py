@@ -60,7 +60,7 @@ def _fault(fault: FaultLine, console: Console) -> None:
     for line in printable_lines(fault.detail, 1000).split("\n")[:6]:
         _line(console, f"    {escape(line)}")
     if len(fault.curl) > LONGEST_CURL:
-        _line(console, "    [dim]see it again: too long for here; the JSON report and the written test have it[/]")
+        _line(console, "    [dim]see it again: too long for here; --format json has it[/]")
         return
     for line in fault.curl.split("\n"):
         _line(console, f"    [dim]see it again:[/] {safe(line, LONGEST_CURL)}")

@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import re
 from collections.abc import Collection, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -19,6 +20,9 @@ _FORMS = "bearer:TOKEN, basic:USER:PASSWORD, header:NAME=VALUE, query:NAME=VALUE
 _TOKEN_NAMES = ("access_token", "accesstoken", "token", "jwt", "id_token", "auth_token", "session_token")
 _PATIENCE = 3
 _MOST_TOKENS = 100
+_MOST_LOGINS = 3
+_TELLING = 4  # characters: a shorter text may stand anywhere
+_SECRET = re.compile(r"password|secret|token|grant|scope|client", re.IGNORECASE)
 _WRONG = "whet-wrong-credential"
 
 
@@ -61,7 +65,7 @@ class Access:
     handed_out_before: list[Credential] = field(default_factory=list)  # and the one in use: none may be told
     way_in: tuple[Exchange, ...] = ()  # the first login that worked, after what led to it
     _entered: Credential | None = None  # what that one handed out
-    _login: Draft | None = None
+    _logins: list[Draft] = field(default_factory=list)  # that worked, the one to try next first
     _refusals: int = 0
 
     def dress(self, request: Request, credentials: str) -> Request:
@@ -77,17 +81,29 @@ class Access:
         """Adopt the token a login answers, where none was given; the login to send again when the token ran out."""
         if self.given:
             return None
-        if exchange.response.status == 401 and exchange.draft.credentials == "given" and self.handed_out:
-            return self._refused()
         token = next(_tokens(exchange.response.body), None) if _is_login(exchange) else None
         if token is not None:
-            self.handed_out = Credential("header", "Authorization", f"Bearer {token}")
-            self.handed_out_before = [*self.handed_out_before, self.handed_out][-_MOST_TOKENS:]
-            self._login = exchange.draft
-            if self._entered is None:
-                self._entered, self.way_in = self.handed_out, (exchange,)
+            self._adopt(token, exchange)
+        elif exchange.response.status == 401 and exchange.draft.credentials == "given":
+            return self._refused(exchange)
         self._refusals = 0 if exchange.ok else self._refusals
         return None
+
+    def _adopt(self, token: str, exchange: Exchange) -> None:
+        self.handed_out = Credential("header", "Authorization", f"Bearer {token}")
+        self.handed_out_before = [*self.handed_out_before, self.handed_out][-_MOST_TOKENS:]
+        others = [one for one in self._logins if one.body != exchange.draft.body]
+        self._logins = [exchange.draft, *others][:_MOST_LOGINS]
+        if self._entered is None:
+            self._entered, self.way_in = self.handed_out, (exchange,)
+
+    def own_names(self) -> frozenset[Json]:
+        """What we said who we are: whatever goes by it is not to be deleted, or nobody lets us in again."""
+        bodies = [one.body for one in self._logins if isinstance(one.body, dict)]
+        return frozenset(
+            value for body in bodies for name, value in body.items()
+            if isinstance(value, str) and len(value) >= _TELLING and not _SECRET.search(name)
+        )  # fmt: skip
 
     def came_by(self, story: tuple[Exchange, ...], exchange: Exchange) -> None:
         """What led to an exchange: a login may need somebody who signed up before."""
@@ -104,13 +120,17 @@ class Access:
         dressed = (replace(one, request=entered.on(one.request)) if _wears(one, tokens) else one for one in steps)
         return (*(step for step in self.way_in if step.number not in known), *dressed)
 
-    def _refused(self) -> Draft | None:
-        """One refusal may be the operation's own; several in a row mean that we logged ourselves out."""
+    def _refused(self, exchange: Exchange) -> Draft | None:
+        """One refusal may be the operation's own; several in a row mean that we logged ourselves out. A login that is
+        refused itself gives way to the next."""
+        if any(exchange.draft == one for one in self._logins):
+            self._logins = [*self._logins[1:], *self._logins[:1]]
+            return None
         self._refusals += 1
-        if self._refusals < _PATIENCE:
+        if self._refusals < _PATIENCE or not self._logins:
             return None
         self._refusals, self.handed_out = 0, None
-        return self._login
+        return self._logins[0]
 
     def _worn(self, credentials: str) -> tuple[Credential, ...]:
         if credentials == "none":

@@ -12,6 +12,7 @@ from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.explorer import Explorer
 from whet.skills.api.faults import Fault, Kind
 from whet.skills.api.gateway import Away
+from whet.skills.api.oracles.causes import root
 from whet.skills.api.oracles.confirming import Confirming
 from whet.skills.api.oracles.symptoms import cut_before_the_answer
 from whet.skills.api.retracing import Seen
@@ -71,9 +72,10 @@ class Campaign:
         self.faults: list[Fault] = []
         self.fixed: list[Fault] = []
         self.not_retested = list(known)  # until they were
+        self._met: list[Fault] = []  # again; what can then not be made sure of is not forgotten
         self.curve: list[tuple[int, int, int]] = []
         self.notes: list[str] = []
-        self._replayed: deque[Exchange] = deque(maxlen=_FEWEST)  # while a known fault is looked at
+        self._replayed: deque[Exchange] = deque(maxlen=_MOST_PER_FAULT)  # while a known fault is looked at
 
     @property
     def seconds(self) -> float:
@@ -115,8 +117,19 @@ class Campaign:
         self._try_again(waiting, made)
         for one, fault in zip(waiting, made, strict=True):
             self._tell(one, fault)
+        self._part()
         self._settle()
         self._mark()
+
+    def _part(self) -> None:
+        """What ends our session comes after everything: there may be no way back."""
+        with suppress(Over, Away):
+            if self._left() > 0 and not self._gone:
+                for seen in self._explorer.part():
+                    self._take_in(seen)
+                    if self._spent(1.0):
+                        break
+        self.faults += [one.unsure() for one in self.suspects.by_root.values() if not one.told]
 
     def _try_again(self, waiting: Sequence[Suspected], made: list[Fault]) -> None:
         """What did not show, or not on its own, may do so with the things it was last seen with, and what is left."""
@@ -130,7 +143,7 @@ class Campaign:
     def _made_sure_of(self, waiting: Sequence[Suspected]) -> list[Fault]:
         made = []
         for at, one in enumerate(waiting):
-            share = self._left() // max(1, len(waiting) - at)
+            share = (self._left() - self._explorer.parting) // max(1, len(waiting) - at)
             least = min(_FEWEST, 2 * len(one.steps))  # to see it again; to make it small waits for others
             made.append(self._confirmed(one, min(_MOST_PER_FAULT, max(least, share))))
         return made
@@ -142,9 +155,10 @@ class Campaign:
             self._explorer.trail.shorten(fault.suspicion.cause, fault.steps)
         if fault.confirmed or fault.suspicion.kind is not Kind.CRASH or self._gone:
             self.faults.append(fault)
-        elif one.steps[-1].response.status is None:
-            cut = one.steps[-1]
-            self.notes.append(f"The connection was cut at request {cut.number} ({cut.operation.id}), but not again.")
+        else:
+            cut, answered = one.steps[-1], one.is_faint
+            later = "it was answered when it was sent again" if answered else "but not again"
+            self.notes.append(f"The connection was cut at request {cut.number} ({cut.operation.id}); {later}.")
 
     def abandon(self) -> None:
         """Broken off: what was suspected is told as it stands."""
@@ -154,7 +168,10 @@ class Campaign:
     def _settle(self) -> None:
         """What was met again while exploring is neither fixed nor unknown, whatever the first look said."""
         self.fixed = [fault for fault in self.fixed if self.suspects.of(fault) is None]
-        self.not_retested = [fault for fault in self.not_retested if self.suspects.of(fault) is None]
+        told = {root(fault.suspicion.cause) for fault in self.faults}
+        waiting = (*self.not_retested, *self._met)
+        self.not_retested = [fault for fault in waiting if root(fault.suspicion.cause) not in told]
+        self._met = []
 
     def progress(self) -> tuple[int, int, int]:
         """Requests sent, operations reached, causes suspected."""
@@ -163,7 +180,7 @@ class Campaign:
 
     def send(self, draft: Draft) -> Exchange:
         """For everything but exploring: counted in the same budget."""
-        if self._gone or self._spent(1.0):
+        if self._gone or self._spent(1.0) or self._left() <= self._explorer.parting:
             raise Over
         try:
             exchange = self._service.send(draft, fresh=True)  # so that a cut connection is no accident
@@ -173,6 +190,9 @@ class Campaign:
         self._replayed.append(exchange)
         self._count(exchange)
         self._heal(exchange)
+        login = self._service.access.listen(exchange)
+        if login is not None:
+            self.send(login)
         return exchange
 
     def _retrace(self) -> Iterator[Exchange]:
@@ -190,16 +210,20 @@ class Campaign:
         for fault in list(self.not_retested):
             if self.suspects.of(fault) is not None:
                 self.not_retested.remove(fault)
+                self._met.append(fault)
             elif fault.suspicion.kind is not Kind.CRASH and self._in_scope(fault) and not self._spent(share):
                 self._look_at(fault)
 
     def _look_at(self, fault: Fault) -> None:
         self._replayed.clear()
-        shown = self._confirming.seen_again(fault.suspicion, fault.steps, self.send, requests=_FOR_ONE_LOOK)
+        requests = max(_FOR_ONE_LOOK, 2 * len(fault.steps))
+        shown = self._confirming.as_told(fault.suspicion, fault.steps, self.send, requests)
+        shown = shown or self._confirming.seen_again(fault.suspicion, fault.steps, self.send, requests)
         self._explorer.forget_writes()
         if shown is not None:
             self.suspects.add(fault.suspicion, shown)
             self.suspects.met_again(fault.suspicion, shown)
+            self._met.append(fault)
         elif fault.confirmed and self._is_fixed(fault):
             self.fixed.append(fault)
         else:
@@ -207,10 +231,12 @@ class Campaign:
         self.not_retested.remove(fault)
 
     def _is_fixed(self, fault: Fault) -> bool:
-        """By any of the replays: the last one may have gone without the steps that make what it needs."""
-        proof = fault.steps[-1]
+        """By a replay in which all that led there went as it did; what rests on other things proves nothing."""
+        *before, proof = fault.steps
         seen = [one for one in self._replayed if one.operation.id == proof.operation.id]
-        return any(is_fixed(fault.suspicion.kind, proof, one) for one in seen)
+        worked = Counter(one.operation.id for one in self._replayed if one.ok)
+        again = Counter(one.operation.id for one in before if one.ok) <= worked
+        return not fault.rests and again and any(is_fixed(fault.suspicion.kind, proof, one) for one in seen)
 
     def _in_scope(self, fault: Fault) -> bool:
         return all(step.operation.id in self._scope for step in fault.steps)
@@ -269,7 +295,7 @@ class Campaign:
         if self._budget.requests is None:
             return _FOR_CONFIRMING
         unsure = sum(not one.again for one in self.suspects.by_root.values())
-        return min(_FOR_CONFIRMING, _FEWEST * max(1, unsure) / self._budget.requests)
+        return min(_FOR_CONFIRMING, (_FEWEST * unsure + self._explorer.parting) / self._budget.requests)
 
     def _away(self) -> None:
         """Something before the service says that it is gone, to the end of our patience or of the budget."""

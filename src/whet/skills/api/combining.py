@@ -34,6 +34,7 @@ def combined(kept: Knowledge, before: Knowledge, mine: Knowledge) -> Knowledge:
         statuses={name: sorted({*kept.statuses.get(name, []), *mine.statuses.get(name, [])})
                   for name in sorted({*kept.statuses, *mine.statuses})},
         tried=_larger(kept.tried, mine.tried),
+        lockouts=sorted({*kept.lockouts, *mine.lockouts}),
     )  # fmt: skip
 
 

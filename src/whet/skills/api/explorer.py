@@ -17,6 +17,7 @@ from whet.skills.api.learning.dependencies import Dependencies
 from whet.skills.api.learning.drafting import Drafting, Made
 from whet.skills.api.learning.entities import Entities, Entity
 from whet.skills.api.learning.lessons import Lessons
+from whet.skills.api.learning.lockout import Lockouts, ends_a_session
 from whet.skills.api.learning.mutating import Mutating
 from whet.skills.api.learning.novelty import Novelty
 from whet.skills.api.learning.paths import collection_of
@@ -42,6 +43,7 @@ _PAYING = frozenset(
 _SHOWN_AGAIN = frozenset({Kind.SERVER_ERROR, Kind.MISSING_AUTH})
 _DEEPEST = 4
 _SURVEYED = 2  # drafts: a schema with alternatives has more than one shape
+_FOR_ONE_PARTING = 2
 _MOST_PROBES = 0.1  # of all requests, to look into what was suspected
 
 
@@ -82,6 +84,8 @@ class Explorer:
         self.sequencing = Sequencing(operations, kinds, np.random.default_rng(seed), learned.sequencing, learned.kinds)
         self._readiness = Readiness(operations, self.entities, self.dependencies)
         self._sparing = Sparing(operations, self.entities)
+        self.lockouts = Lockouts()
+        self._endings = [operation for operation in operations if ends_a_session(operation)]
         self._supply = Supply(operations, self.entities, self.dependencies, self.drafting)
         self._lessons = Lessons(
             self.sequencing,
@@ -167,6 +171,21 @@ class Explorer:
             while self._errands:
                 yield self._judged(self._send(self._errands.popleft()), [])
 
+    @property
+    def parting(self) -> int:
+        """Requests to keep for it: each may need something to be made first."""
+        return _FOR_ONE_PARTING * len(self._endings)
+
+    def part(self) -> Iterator[Seen]:
+        """What ends our session, once everything else is done."""
+        for operation in self._endings:
+            if operation.id not in self.lockouts.known:
+                yield from self._by_belief(operation)
+
+    def keep(self, own_names: Callable[[], frozenset[Json]]) -> None:
+        """What goes by one of these names is not deleted: we are logged in as it."""
+        self.entities.own_names = own_names
+
     def forget_writes(self) -> None:
         """Somebody else wrote to the service: what was promised before may no longer hold."""
         self._semantics.forget()
@@ -175,7 +194,7 @@ class Explorer:
         step = self.sequencing.next(
             self._readiness.ready,
             lambda one: self._readiness.waits(one, self.sequencing),
-            lambda one: not ending and self._spared(one),
+            lambda one: self.lockouts.spares(one) if ending else self._spared(one),
         )
         made = self._made(step)
         if made is None:
@@ -189,7 +208,7 @@ class Explorer:
         return seen
 
     def _spared(self, operation: Operation) -> bool:
-        return self._sparing.spares(operation, self.sequencing.worked)
+        return self.lockouts.spares(operation) or self._sparing.spares(operation, self.sequencing.worked)
 
     def _walk(self, made: Made, used: list[Entity]) -> Seen:
         """A request of an earlier run: what works is learned from like any other, a refusal says little."""
@@ -251,6 +270,7 @@ class Explorer:
         self._probes.extend((one, about) for one in probes if one.operation.id in self._scope)
         asked = (listener(exchange) for listener in self._listeners)
         self._errands.extend(draft for draft in asked if draft is not None)
+        self.lockouts.listen(exchange)
         status = exchange.response.status
         signature = error_signature(exchange) if status is not None and status >= 400 else None
         causes = tuple(one.cause for one in suspicions if one.kind in _PAYING)

@@ -5,7 +5,7 @@ a run without it starts as a first run does.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -34,6 +34,7 @@ class Knowledge:
     trail: Mapping[str, Any] = field(default_factory=dict)
     statuses: Mapping[str, list[int]] = field(default_factory=dict)  # by operation: what it answered
     tried: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # by operation: how often, by kind of mutation
+    lockouts: Sequence[str] = ()  # operations after which nobody let us in any more
 
 
 def read(text: str | None) -> Knowledge:
@@ -46,6 +47,7 @@ def read(text: str | None) -> Knowledge:
     later = {
         name: kept_before.get(name, {}) for name in ("trail", "statuses", "tried")
     }  # not in what older versions kept
+    later["lockouts"] = kept_before.get("lockouts", [])
     return Knowledge(**{name: kept_before[name] for name in names}, faults=tuple(kept_before["faults"]), **later)
 
 
@@ -80,6 +82,7 @@ def teach(explorer: Explorer, knowledge: Knowledge, contract: Contract) -> None:
         made = [one for one in (_made(recipe, contract) for recipe in recipes) if one is not None]
         if made:
             explorer.drafting.known[operation] = made
+    explorer.lockouts.known |= set(knowledge.lockouts)
     explorer.met_before(knowledge.statuses, knowledge.tried)
     restore_trail(explorer.trail, knowledge.trail, contract)
     explorer.failed_before(name for name in explorer.trail.ways if name[1] != WORKS)
@@ -103,6 +106,7 @@ def learned(explorer: Explorer, before: Knowledge, contract: Contract, faults: I
         trail=pack_trail(explorer.trail),
         statuses=explorer.novelty.statuses(),
         tried=explorer.sequencing.tried(),
+        lockouts=explorer.lockouts.every(),
     )
 
 

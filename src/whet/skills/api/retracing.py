@@ -157,6 +157,8 @@ class Retracing:
     def _turn(self, made: Made, more: Sequence[Entity] = ()) -> Walk:
         if self._left <= 0 or made.draft.operation.id not in self._scope or self._spared(made.draft.operation):
             return None
+        if made.draft.operation.method == "DELETE" and any(map(self._entities.is_own, _bound_to(made))):
+            return None
         self._left -= 1
         seen = self._walk(made, [*(one.entity for one in made.taken.values()), *more])
         self._count(seen)
@@ -199,6 +201,10 @@ class Retracing:
     def _entity(self, exchange: Exchange) -> Entity | None:
         things = self._entities.by_kind.get(collection_of(exchange.operation.path), ())
         return next((one for one in reversed(things) if one.story and one.story[-1].number == exchange.number), None)
+
+
+def _bound_to(made: Made) -> list[Entity]:
+    return [one.entity for one in made.taken.values()]
 
 
 def _shows(way: Way, seen: Seen | None) -> bool:

@@ -1,7 +1,7 @@
 """What a run suspects, each root cause once, and which of it is an old acquaintance."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from whet.skills.api.exchange import Exchange
 from whet.skills.api.faults import Fault, Kind, Suspicion
@@ -25,6 +25,7 @@ class Suspected:
     told: bool = False  # among the faults already
     again: bool = False  # an earlier run confirmed it, and the same request showed it in this one
     latest: tuple[Suspicion, tuple[Exchange, ...]] | None = None  # seen again, with other things
+    known: Fault | None = None  # as an earlier run told it, where its story does on its own
 
     @property
     def is_faint(self) -> bool:
@@ -35,7 +36,9 @@ class Suspected:
         return Fault(self.suspicion, self.steps, confirmed=False, seen=self.seen)
 
     def confirmed(self) -> Fault:
-        """Met again, and not sent a third time: whether its story would do on its own was not tried."""
+        """Met again, and not sent a third time: with a story that did on its own, or one that was not tried alone."""
+        if self.known is not None:
+            return replace(self.known, seen=self.seen)
         return Fault(self.suspicion, self.steps, confirmed=True, seen=self.seen, rests=True)
 
 
@@ -70,6 +73,7 @@ class Suspects:
             others = [at for at in other_writes(steps, ())[0] if known.rests or steps[at].operation.id in had]
             wanted = needed(suspicion.kind, steps, others)
             one.suspicion, one.steps, one.again = suspicion, (*(steps[at] for at in wanted), steps[-1]), True
+            one.known = None if known.rests else known
 
     def by_urgency(self) -> list[Suspected]:
         """A kept connection that was cut, and the request answered on a new one, comes last: some servers do that."""

@@ -63,6 +63,8 @@ class Dependencies:
         if not self._learn:
             return self._any(slot, beside)
         fits = self._fitting(slot.schema, beside)
+        if slot.operation.startswith("DELETE "):
+            fits = self._but_our_own(fits)
         chosen = self._best(slot, _only_uuids(fits), company) if slot.schema.get("format") == "uuid" else None
         chosen = chosen or self._best(slot, fits, company)
         if chosen is None:
@@ -100,6 +102,9 @@ class Dependencies:
             return not settled or all(entity.place.get(prefix, value) == value for prefix, value in settled)
 
         return fits
+
+    def _but_our_own(self, fits: Fits) -> Fits:
+        return lambda entity, field: fits(entity, field) and not self._entities.is_own(entity)
 
     def _any(self, slot: Slot, beside: Mapping[str, Json]) -> tuple[Edge, Entity] | None:
         fits, known = self._fitting(slot.schema, beside), self._entities.fields.known()

@@ -3,7 +3,7 @@
 import json
 import random
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 
@@ -21,6 +21,7 @@ LONGEST_STORY = 10
 _MISSES = 3
 _KEPT_BYTES = 20_000
 _LIST_PLACES = 3
+_WHO = frozenset({"username", "user_name", "login", "email", "mail", "user", "name", "account", "id"})
 _DEEPEST = 3
 
 
@@ -51,6 +52,12 @@ class Entities:
         self._gone = Gone()
         self._missed: dict[str, int] = {}  # by kind: times in a row that the service did not find one
         self.deleted: deque[Entity] = deque(maxlen=MOST_PER_KIND)
+        self.own_names: Callable[[], frozenset[Json]] = frozenset
+
+    def is_own(self, entity: Entity) -> bool:
+        """We are logged in as it: it says so in a field that tells who somebody is."""
+        own = self.own_names()
+        return any(value in own and field.rpartition(".")[2].lower() in _WHO for field, value in entity.fields.items())
 
     def take_in(self, exchange: Exchange, used: Iterable[Entity] = (), to_use: bool = True) -> None:
         """The things an answer showed or made; `used` are those the request was built on.

@@ -56,6 +56,17 @@ class Confirming:
         smallest = self._smallest(suspicion, replay, shown.steps)
         return Fault(suspicion, smallest, confirmed=True, rests=shown.rests)
 
+    def as_told(
+        self, suspicion: Suspicion, steps: Sequence[Exchange], send: Send, requests: int
+    ) -> tuple[Exchange, ...] | None:
+        """Every step once more, in its order; None when it does not show."""
+        replay = self._replay(suspicion, steps, send, requests, deadly=False)
+        if replay is not None:
+            with suppress(Spent):
+                shown = replay.play(range(len(replay.steps) - 1))
+                return shown if self._shows(suspicion, shown, replay) else None
+        return None
+
     def seen_again(
         self, suspicion: Suspicion, steps: Sequence[Exchange], send: Send, requests: int
     ) -> tuple[Exchange, ...] | None:

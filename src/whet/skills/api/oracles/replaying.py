@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from whet.skills.api.contract.model import Schema
 from whet.skills.api.contract.schemas import Schemas
-from whet.skills.api.exchange import Draft, Exchange
+from whet.skills.api.exchange import NO_BODY, Draft, Exchange
 from whet.skills.api.faults import Kind
 from whet.skills.api.oracles.flows import flows, rebound, told_texts
 from whet.skills.api.oracles.slots import Place, enumerated, placed, schema_at, slots
@@ -14,7 +14,8 @@ from whet.skills.api.renaming import other_name
 
 Send = Callable[[Draft], Exchange]
 SEMANTIC = frozenset({Kind.READ_AFTER_DELETE, Kind.LOST_UPDATE, Kind.NOT_CREATED})
-_TAKEN = frozenset({400, 409, 422})
+_CONFLICT = 409
+_TAKEN = frozenset({400, _CONFLICT, 422})
 _READS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 _ROOM = 10_000
 _FIXED = frozenset({"enum", "const", "format"})
@@ -139,15 +140,24 @@ class Replay:
         first = self.steps[number]
         draft = rebound(first.draft, self._flows[number], self.fresh)
         if number < len(self.steps) - 1:
-            draft = replace(draft, extra=())  # what somebody tried there in passing made nothing
+            draft = _plain(draft)
         return self._sent(draft, first, [flow.place for flow in self._flows[number]])
 
     def _sent(self, draft: Draft, first: Exchange, fixed: Collection[Place]) -> Exchange:
+        """The first time may have taken the name; even one that it had from another answer."""
         exchange = self._purse.send(draft)
         if first.ok and may_be_taken(exchange):
-            fresh = renamed(self._schemas, draft, f"{exchange.number}", fixed)  # the first time may have taken the name
-            return exchange if fresh is draft else self._purse.send(fresh)
+            fresh = renamed(self._schemas, draft, f"{exchange.number}", fixed)
+            exchange = exchange if fresh is draft else self._purse.send(fresh)
+        if first.ok and fixed and exchange.response.status == _CONFLICT and may_be_taken(exchange):
+            fresh = renamed(self._schemas, draft, f"{exchange.number}")
+            exchange = exchange if fresh is draft else self._purse.send(fresh)
         return exchange
+
+
+def _plain(draft: Draft) -> Draft:
+    """What somebody tried in passing made nothing: added headers, another way to write the same body."""
+    return replace(draft, extra=(), raw=draft.raw if draft.body is NO_BODY else None)
 
 
 def may_be_taken(exchange: Exchange) -> bool:

@@ -1,0 +1,59 @@
+"""Noticing that we shut ourselves out: a write took our own rights away, and all that worked before is refused.
+
+What is left of such a run shows little. The next one leaves the write alone.
+"""
+
+import re
+from dataclasses import dataclass
+
+from whet.skills.api.contract.model import Operation
+from whet.skills.api.exchange import Exchange
+from whet.skills.api.learning.origins import READS
+
+_REFUSED = frozenset({401, 403})
+_ENDS = re.compile(
+    r"/(?:log|sign)[-_]?(?:out|off)/?$|/(?:sessions?|tokens?|auth)/(?:revoke|end|invalidate)/?$", re.IGNORECASE
+)
+_SEVERAL = 5  # operations that worked and are refused now, before it is believed
+
+
+@dataclass(frozen=True, slots=True)
+class Lockout:
+    write: Exchange
+    since: int  # the first request that was refused
+    operations: int  # that had worked, as many as were refused when it was noticed
+
+
+class Lockouts:
+    def __init__(self) -> None:
+        self.known: set[str] = set()  # operations of earlier runs
+        self.noticed: Lockout | None = None
+        self._worked: set[str] = set()
+        self._shut: dict[str, int] = {}  # what worked and is refused, each with the first request that was
+        self._last_write: Exchange | None = None
+
+    def spares(self, operation: Operation) -> bool:
+        return operation.id in self.known or ends_a_session(operation)
+
+    def every(self) -> list[str]:
+        return sorted(self.known | ({self.noticed.write.operation.id} if self.noticed is not None else set()))
+
+    def listen(self, exchange: Exchange) -> None:
+        """Only what was sent plainly, and as ourselves: odd headers are refused for themselves."""
+        if self.noticed is not None or exchange.draft.credentials != "given":
+            return
+        name = exchange.operation.id
+        if exchange.ok:
+            self._worked.add(name)
+            self._shut.clear()  # somebody still lets us in
+            if exchange.operation.method not in READS:
+                self._last_write = exchange
+        elif name in self._worked and exchange.draft.mutation is None and exchange.response.status in _REFUSED:
+            self._shut.setdefault(name, exchange.number)
+            if len(self._shut) >= _SEVERAL and self._last_write is not None:
+                self.noticed = Lockout(self._last_write, min(self._shut.values()), len(self._shut))
+
+
+def ends_a_session(operation: Operation) -> bool:
+    """Its turn comes last: with a token that somebody gave there is no way back."""
+    return _ENDS.search(operation.path) is not None
