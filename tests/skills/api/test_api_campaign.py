@@ -4,6 +4,7 @@ import random
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 from tests.skills.api.small_service import (
@@ -123,6 +124,28 @@ class TestKnownFaults:
         made, _ = run(Things(broken=False), Budget(100), known)
         assert [fault.suspicion.cause for fault in errors(made.fixed)] == [errors(known)[0].suspicion.cause]
         assert errors(made.faults) == []
+
+    def test_what_rests_on_other_things_is_not_called_fixed(self) -> None:
+        known = [replace(fault, rests=True) for fault in errors(self.known())]
+        made, _ = run(Things(broken=False), Budget(100), known)
+        assert (made.fixed, made.not_retested) == ([], known)
+
+    def test_nor_is_what_was_not_reached_the_way_it_was(self) -> None:
+        """Nothing can be made any more, and whatever is asked for is there."""
+        known = errors(self.known())
+        made, _ = run(lambda heard: (422, {}) if heard.method == "POST" else (200, {}), Budget(100), known)
+        assert (made.fixed, made.not_retested) == ([], known)
+
+    def test_a_crash_that_could_not_be_made_sure_of_is_noted_and_not_forgotten(self) -> None:
+        crash = Suspicion(Kind.CRASH, POST.id, "crash | POST /things | dropped", "dies", "")
+        known = Fault(crash, (told(POST, None),), True)
+        with served(Things()) as small, campaign(small, Budget(0), [known]) as made:
+            made.suspects.add(crash, (told(POST, 201, number=7),))
+            made.conclude()
+        assert made.not_retested == [known]
+        assert made.notes == [
+            "The connection was cut at request 7 (POST /things); it was answered when it was sent again."
+        ]
 
     def test_a_crash_is_not_asked_for_again(self) -> None:
         crash = Fault(

@@ -122,10 +122,10 @@ class Access:
 
     def _refused(self, exchange: Exchange) -> Draft | None:
         """One refusal may be the operation's own; several in a row mean that we logged ourselves out. A login that is
-        refused itself gives way to the next."""
+        refused itself gives way to the next, if there is one."""
         if any(exchange.draft == one for one in self._logins):
-            self._logins = [*self._logins[1:], *self._logins[:1]]
-            return None
+            self._logins = [one for one in self._logins if one != exchange.draft]
+            return self._logins[0] if self._logins else None
         self._refusals += 1
         if self._refusals < _PATIENCE or not self._logins:
             return None

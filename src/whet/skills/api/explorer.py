@@ -3,7 +3,7 @@
 import random
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from whet.skills.api.learning.lessons import Lessons
 from whet.skills.api.learning.lockout import Lockouts, ends_a_session
 from whet.skills.api.learning.mutating import Mutating
 from whet.skills.api.learning.novelty import Novelty
-from whet.skills.api.learning.paths import collection_of
+from whet.skills.api.learning.paths import collection_of, prefixes
 from whet.skills.api.learning.readiness import Readiness
 from whet.skills.api.learning.sequencing import Sequencing, Step
 from whet.skills.api.learning.sources import Sources
@@ -28,6 +28,7 @@ from whet.skills.api.learning.sparing import Sparing
 from whet.skills.api.learning.supply import Supply
 from whet.skills.api.learning.trail import WORKS, Trail
 from whet.skills.api.mutations.bank import Bank
+from whet.skills.api.mutations.identities import nobody
 from whet.skills.api.mutations.places import Place
 from whet.skills.api.oracles.causes import error_signature, with_way
 from whet.skills.api.oracles.judge import Judge
@@ -83,7 +84,7 @@ class Explorer:
         self._families = {kind: family.partition("@")[0] for kind, family in kinds.items()}
         self.sequencing = Sequencing(operations, kinds, np.random.default_rng(seed), learned.sequencing, learned.kinds)
         self._readiness = Readiness(operations, self.entities, self.dependencies)
-        self._sparing = Sparing(operations, self.entities)
+        self._sparing = Sparing(operations, self.entities, schemas)
         self.lockouts = Lockouts()
         self._endings = [operation for operation in operations if ends_a_session(operation)]
         self._supply = Supply(operations, self.entities, self.dependencies, self.drafting)
@@ -194,7 +195,7 @@ class Explorer:
         step = self.sequencing.next(
             self._readiness.ready,
             lambda one: self._readiness.waits(one, self.sequencing),
-            lambda one: self.lockouts.spares(one) if ending else self._spared(one),
+            lambda one: self._spared_to_the_last(one) if ending else self._spared(one),
         )
         made = self._made(step)
         if made is None:
@@ -203,9 +204,21 @@ class Explorer:
         maker = self._supply.maker(made)
         if maker is not None:
             return self._supplied(maker)
+        made = self._spare(made, ending)
         seen = self._judged(self._send(made.draft), _used(made), made.sources)
         self._lessons.learn(step, made, seen.exchange, seen.news)
         return seen
+
+    def _spare(self, made: Made, ending: bool) -> Made:
+        """What was made up may name something that is not to be deleted: 1, as often as not."""
+        if not self.entities.forbids(made.draft, ending):
+            return made
+        name = prefixes(made.draft.operation.path)[-1][1]
+        stranger = nobody(made.draft.path[name], self._rng)
+        return replace(made, draft=replace(made.draft, path={**made.draft.path, name: stranger}), taken={})
+
+    def _spared_to_the_last(self, operation: Operation) -> bool:
+        return self.lockouts.spares(operation) or self._sparing.spares_to_the_last(operation)
 
     def _spared(self, operation: Operation) -> bool:
         return self.lockouts.spares(operation) or self._sparing.spares(operation, self.sequencing.worked)

@@ -55,11 +55,13 @@ def test_a_failing_request_is_seen_again_and_made_small() -> None:
 
 
 def test_what_somebody_tried_in_passing_is_no_part_of_the_story() -> None:
-    odd = draft("POST /items", body={"title": "black cat", "price": 13}, extra=(("Cookie", "=;;="), ("X-Whet", "x")))
+    body = {"title": "black cat", "price": 13}
+    written = b'\xef\xbb\xbf{"title": "black cat", "price": 13}'
+    odd = draft("POST /items", body=body, raw=written, extra=(("Cookie", "=;;="), ("X-Whet", "x")))
     with served("poisoned") as (_, send):
         fault = confirmed([odd, draft("GET /items/{item_id}", path={"item_id": 1})], send)
     assert fault.confirmed
-    assert [step.draft.extra for step in fault.steps] == [(), ()]
+    assert [(step.draft.extra, step.draft.raw) for step in fault.steps] == [((), None), ((), None)]
 
 
 def test_what_was_created_for_it_is_created_again_under_its_new_name() -> None:

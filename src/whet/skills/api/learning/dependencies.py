@@ -64,7 +64,7 @@ class Dependencies:
             return self._any(slot, beside)
         fits = self._fitting(slot.schema, beside)
         if slot.operation.startswith("DELETE "):
-            fits = self._but_our_own(fits)
+            fits = self._to_be_deleted(fits)
         chosen = self._best(slot, _only_uuids(fits), company) if slot.schema.get("format") == "uuid" else None
         chosen = chosen or self._best(slot, fits, company)
         if chosen is None:
@@ -103,8 +103,8 @@ class Dependencies:
 
         return fits
 
-    def _but_our_own(self, fits: Fits) -> Fits:
-        return lambda entity, field: fits(entity, field) and not self._entities.is_own(entity)
+    def _to_be_deleted(self, fits: Fits) -> Fits:
+        return lambda entity, field: fits(entity, field) and self._entities.may_be_deleted(entity)
 
     def _any(self, slot: Slot, beside: Mapping[str, Json]) -> tuple[Edge, Entity] | None:
         fits, known = self._fitting(slot.schema, beside), self._entities.fields.known()

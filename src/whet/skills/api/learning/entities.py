@@ -91,6 +91,25 @@ class Entities:
     def _ground(self, entity: Entity) -> tuple[Exchange, ...]:
         return self._origins.of(entity.kind, entity.fields, entity.story)
 
+    def is_made(self, entity: Entity) -> bool:
+        return is_made(entity.kind, self.story([entity]))
+
+    def may_be_deleted(self, entity: Entity) -> bool:
+        """Not what we are logged in as; and what was there before only where nothing lives that was made here."""
+        return not self.is_own(entity) and (self.is_made(entity) or not any(map(self.is_made, self.alive(entity.kind))))
+
+    def forbids(self, draft: Draft, ending: bool) -> bool:
+        """Whether it would delete what is not to be, however it came by its name; near the end, only what we are."""
+        operation = draft.operation
+        if operation.method != "DELETE" or not operation.path.rstrip("/").endswith("}"):
+            return False
+        own, kind = str(draft.path.get(prefixes(operation.path)[-1][1])), collection_of(operation.path)
+        named = (one for one in self.alive(kind) if own in (str(one.fields[name]) for name in self._names(one)))
+        return any(self.is_own(one) or not (ending or self.may_be_deleted(one)) for one in named)
+
+    def _names(self, entity: Entity) -> Iterator[str]:
+        return (name for name in identities(entity.kind) if name in entity.fields)
+
     def lives(self, kind: str) -> bool:
         return any(entity.alive for entity in self.by_kind.get(kind, ()))
 
@@ -190,7 +209,7 @@ class Entities:
         be made again."""
         entities = [one for one in entities if not one.doubtful] or entities
         if to_end:
-            return next((one for one in entities if is_made(self._ground(one))), entities[0])
+            return next(filter(self.is_made, entities), entities[0])
         if self._rng.random() < 0.6:
             return entities[-1]
         return self._rng.choice(entities)

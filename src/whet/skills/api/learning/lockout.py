@@ -29,7 +29,9 @@ class Lockouts:
         self.known: set[str] = set()  # operations of earlier runs
         self.noticed: Lockout | None = None
         self._worked: set[str] = set()
-        self._shut: dict[str, int] = {}  # what worked and is refused, each with the first request that was
+        self._shut: dict[
+            str, tuple[int, Exchange | None]
+        ] = {}  # what worked: since when it is refused, after which write
         self._last_write: Exchange | None = None
 
     def spares(self, operation: Operation) -> bool:
@@ -45,13 +47,18 @@ class Lockouts:
         name = exchange.operation.id
         if exchange.ok:
             self._worked.add(name)
-            self._shut.clear()  # somebody still lets us in
+            self._shut.pop(name, None)
             if exchange.operation.method not in READS:
                 self._last_write = exchange
         elif name in self._worked and exchange.draft.mutation is None and exchange.response.status in _REFUSED:
-            self._shut.setdefault(name, exchange.number)
-            if len(self._shut) >= _SEVERAL and self._last_write is not None:
-                self.noticed = Lockout(self._last_write, min(self._shut.values()), len(self._shut))
+            self._shut.setdefault(name, (exchange.number, self._last_write))
+            self._notice()
+
+    def _notice(self) -> None:
+        """One operation may be refused for reasons of its own; several in a row, and none of them let in again, not."""
+        since, write = sorted(self._shut.values(), key=lambda one: one[0])[-_SEVERAL:][0]
+        if len(self._shut) >= _SEVERAL and write is not None:
+            self.noticed = Lockout(write, since, len(self._shut))
 
 
 def ends_a_session(operation: Operation) -> bool:

@@ -19,7 +19,8 @@ MOST = 1_000  # things
 LONGEST = 12
 _REMEMBERED = 3  # writes to each thing
 # The first that a thing has is its own; the part before may be an envelope or what we had sent.
-_IDENTITIES = ("id", "uuid", "_id", "data.id", "location", "sent.id", "name", "key", "slug", "data.name", "sent.name")
+_NAMES = ("name", "key", "slug", "data.name", "sent.name")
+_IDENTITIES = ("id", "uuid", "_id", "data.id", "location", "sent.id", *_NAMES)
 READS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 
 
@@ -30,7 +31,9 @@ class Origins:
 
     def made(self, kind: str, fields: Mapping[str, Json], own: Json, story: Story) -> None:
         """`own` is the name that the client chose, where a PUT made it. One that changes what is known made nothing."""
-        names = [(kind, identity) for identity in (*_identities(kind, fields), *(() if own is None else (str(own),)))]
+        known = _identities(kind, {name: value for name, value in fields.items() if name not in _NAMES})
+        told = list(known) or list(_identities(kind, fields))  # two things may have one name, where they have ids
+        names = [(kind, identity) for identity in (*told, *(() if own is None else (str(own),)))]
         if own is None or not any(name in self._made for name in names):
             self._made |= dict.fromkeys(names, story)
         while len(self._made) > MOST:
@@ -68,14 +71,23 @@ class Origins:
 
 def key(kind: str, fields: Mapping[str, Json], story: Story) -> Key:
     """A thing is known by the request that made it; one that was only met in a list, by its name."""
-    if is_made(story):
+    if story and story[-1].operation.method not in READS:
         return story[-1].number
     return kind, next(_identities(kind, fields), "")
 
 
-def is_made(story: Story) -> bool:
-    """By a request of this run, rather than there before."""
-    return bool(story) and story[-1].operation.method not in READS
+def is_made(kind: str, story: Story) -> bool:
+    """By a request of this run, or under something that was, rather than there before. A change makes nothing; nor does
+    a PUT to what somebody had seen."""
+    seen = False
+    for step in story:
+        made = collection_of(step.operation.path)
+        if kind == made or kind.startswith(made.rstrip("/") + "/"):
+            method = step.operation.method
+            if method == "POST" or (method == "PUT" and not seen):
+                return True
+            seen |= method in READS and kind == made
+    return False
 
 
 @lru_cache(maxsize=20_000)

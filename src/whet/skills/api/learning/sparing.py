@@ -3,44 +3,58 @@
 A service that comes with one workspace, and no operation to make another, has lost it for good after one DELETE.
 """
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 
 from whet.skills.api.contract.model import Json, Operation
+from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.learning.entities import Entities, Entity
-from whet.skills.api.learning.origins import READS, is_made
 from whet.skills.api.learning.paths import collection_of, prefixes
+
+_PASSWORD = re.compile(r"passw|passphrase|pwd", re.IGNORECASE)
+
+
+def takes_a_password(schemas: Schemas, operation: Operation) -> bool:
+    bodies = (schemas.merged(body.schema).get("properties") for body in operation.bodies)
+    return any(
+        _PASSWORD.search(name) for properties in bodies if isinstance(properties, Mapping) for name in properties
+    )
 
 
 class Sparing:
-    def __init__(self, operations: Sequence[Operation], entities: Entities) -> None:
+    def __init__(self, operations: Sequence[Operation], entities: Entities, schemas: Schemas) -> None:
         self._entities = entities
         self._makers: dict[str, list[Operation]] = {}
         for operation in operations:
             if operation.method in {"POST", "PUT"}:
                 self._makers.setdefault(collection_of(operation.path), []).append(operation)
+        self._accounts = {
+            kind for kind, makers in self._makers.items() if any(takes_a_password(schemas, one) for one in makers)
+        }
 
     def spares(self, operation: Operation, worked: Callable[[Operation], bool]) -> bool:
-        """The last one that was there before this run; all of them, where nobody makes such things."""
+        """Until the end: what was there before this run, and all of them where nobody makes such things."""
         if operation.method != "DELETE":
             return False
         kind = collection_of(operation.path)
         if not operation.path.rstrip("/").endswith("}"):
             made_anew = any(map(worked, self._makers.get(kind, ())))
             return not made_anew and any(self._was_there(one, "") for one in self._entities.alive(kind))
-        name = prefixes(operation.path)[-1][1]
-        if self._entities.distinct(kind, name, most=2) != 1:
-            return False
-        return any(self._was_there(one, name) for one in self._entities.alive(kind))
+        name, alive = prefixes(operation.path)[-1][1], self._entities.alive(kind)
+        return bool(alive) and all(self._was_there(one, name) for one in alive)
+
+    def spares_to_the_last(self, operation: Operation) -> bool:
+        """An account that was there before may be our own: there is no way back."""
+        kind = collection_of(operation.path)
+        return kind in self._accounts and self.spares(operation, lambda _: False)
 
     def _was_there(self, thing: Entity, name: str) -> bool:
         """It came of nothing that was made in this run."""
-        if any(step.operation.method not in READS for step in self._entities.story([thing])):
+        if self._entities.is_made(thing):
             return False
         return name not in thing.fields or not self._is_made_above(thing.kind, thing.fields[name])
 
     def _is_made_above(self, kind: str, own: Json) -> bool:
         """/tags/name/{name} is another way to one of /tags."""
         above = (things for other, things in self._entities.by_kind.items() if kind.startswith(other.rstrip("/") + "/"))
-        return any(
-            own in one.fields.values() and is_made(self._entities.story([one])) for things in above for one in things
-        )
+        return any(own in one.fields.values() and self._entities.is_made(one) for things in above for one in things)
