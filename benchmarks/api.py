@@ -2,7 +2,8 @@
 
 Needs the yardstick (`api_bench.py` and `score_proxy.py`) and an interpreter with aiohttp, pyyaml, jsonschema-rs and
 schemathesis (`--python`). The services are installed from the package registry by the yardstick. A tool gets the same
-number of requests; what a tool says of itself is not consulted. `whet again` is a second run that knows the first;
+number of requests; what a tool says of itself is not consulted. `--services jupyter phoenix zenml` are services that
+Whet was not made with (`api_services.py`). `whet again` is a second run that knows the first;
 `whet anew` one whose first was killed, and which may know nothing.
 """
 
@@ -14,6 +15,10 @@ import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1]))  # started as a script, only its folder is on the path
+
+from benchmarks.api_services import MORE
 
 from whet.tools.process import Limits, run
 
@@ -40,7 +45,7 @@ def main() -> None:
 def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     ask_for_yardstick(parser)
-    parser.add_argument("--services", nargs="*", default=SERVICES, choices=SERVICES)
+    parser.add_argument("--services", nargs="*", default=SERVICES, choices=(*SERVICES, *MORE))
     parser.add_argument("--peers", nargs="*", default=PEERS, choices=PEERS)
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--requests", type=int, default=2_000)
@@ -80,7 +85,10 @@ def scored(asked: argparse.Namespace, service: str, seed: int, options: list[str
     path = f"{Path(asked.python).parent}{os.pathsep}{os.environ['PATH']}"
     with tempfile.TemporaryDirectory() as told:
         details, home = Path(told, "details.json"), asked.home.resolve()  # services start in folders of their own
-        command = [asked.python, str(asked.yardstick / "api_bench.py"), "--seed", str(seed), "--home", str(home),
+        yardstick = asked.yardstick.resolve()
+        more = [str(Path(__file__).with_name("api_services.py")), str(yardstick)]
+        bench = more if service in MORE else [str(yardstick / "api_bench.py")]
+        command = [asked.python, *bench, "--seed", str(seed), "--home", str(home),
                    "--budget", str(asked.requests), "--max-seconds", str(asked.seconds), "--details", str(details),
                    *options, service, *tool]  # fmt: skip
         result = measured(command, {**os.environ, "PATH": path})
