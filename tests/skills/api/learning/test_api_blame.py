@@ -35,6 +35,18 @@ def test_what_the_text_names_is_to_blame(answer: Any, places: set[str]) -> None:
     assert blame(422, answer) == places
 
 
+def test_whose_value_is_shown_is_to_blame_before_what_is_named() -> None:
+    body = {"copy_id": "otter-birch-1471", "quantity": "few", "owner": {"name": "river-velvet-9"}}
+    places = (*PLACES, "body.owner.name")
+
+    def found(error: str) -> set[str]:
+        return blamed(told(PUT, 404, {"error": error}, body=body, path={"id": "harbor-pearl-12"}), places)[0]
+
+    assert found("No copy 'Otter-Birch-1471', whatever the quantity") == {"body.copy_id"}
+    assert found("harbor-pearl-12 has no river-velvet-9") == {"path.id", "body.owner.name"}
+    assert found("a few is no quantity") == {"body.quantity"}, "a short value may stand anywhere"
+
+
 def test_a_short_name_inside_of_a_sentence_is_not_meant() -> None:
     assert blame(422, {"error": "no id given"}) == set(PLACES)
     assert blame(422, {"error": "disquantitying"}) == set(PLACES)

@@ -1,6 +1,7 @@
 """A service that demands what its contract does not say is listened to."""
 
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -117,3 +118,12 @@ def test_a_value_demanded_in_a_sentence_is_soon_given() -> None:
     with served(demanding) as small, exploring(made, small) as explorer:
         turns = explorer.turns()
         assert any(next(turns).exchange.ok for _ in range(8))
+
+
+def test_a_sentence_that_is_no_json_is_heard_too() -> None:
+    hints = Hints(random.Random(0))
+    refused = told(POST, 422)
+    plain = replace(refused, response=replace(refused.response, body=b"Set colour: it is required"))
+    assert hints.listen(plain)
+    slot = Slot(POST.id, "body.colour", {}, False)
+    assert any(hints.wants(slot) for _ in range(20))

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from whet.skills.api.contract.model import Json
-from whet.skills.api.exchange import Exchange
+from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.names import is_identity, words
 
 _READ = 8_000
@@ -14,6 +14,7 @@ _FOR_CONFLICT = 0.3
 _FEW = 2  # places; one of more is hardly to blame where none is named
 _FOR_ONE_OF_MANY = 0.3
 _DEEPEST = 6
+_TELLING = 8  # characters of a value, that it may be known by
 # Where errors show what was sent: all of its names stand there, whichever is meant.
 _ECHOES = frozenset({"input", "request", "requestbody", "value", "rejectedvalue", "received", "instance", "payload"})
 # A refusal that says nothing about the values: who asks, how often.
@@ -28,15 +29,34 @@ def blamed(exchange: Exchange, places: Iterable[str]) -> tuple[set[str], float]:
         return set(), 0.0
     sure = _FOR_CONFLICT if status == 409 else 1.0  # about the state of things as often as about a value
     known = list(places)
-    named = _named(exchange.response.body, known)
+    text = _said(exchange.response.body[:_READ]).lower()
+    named = _shown(exchange.draft, text, known) or _named(text, known)
     if named:
         return named, sure
     likely = {place for place in known if place.startswith(_ABOUT.get(status, ""))} or set(known)
     return likely, sure if len(likely) <= _FEW else min(sure, _FOR_ONE_OF_MANY)
 
 
-def _named(body: bytes, places: list[str]) -> set[str]:
-    text = _said(body[:_READ]).lower()
+def _shown(draft: Draft, text: str, places: list[str]) -> set[str]:
+    """Those whose very value stands in the error: "No flavor otter-birch-1471" is about what was otter-birch-1471."""
+    values = {place: _value(draft, place) for place in places}
+    return {
+        place for place, value in values.items()
+        if isinstance(value, str) and len(value) >= _TELLING and value.lower() in text
+    }  # fmt: skip
+
+
+def _value(draft: Draft, place: str) -> Json:
+    where, _, name = place.partition(".")
+    if where != "body":
+        return {"path": draft.path, "query": draft.query}.get(where, {}).get(name)
+    value = draft.body
+    for step in name.split("."):
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+def _named(text: str, places: list[str]) -> set[str]:
     names = {place: place.rpartition(".")[2] for place in places}
     return {place for place, name in names.items() if _mentions(text, name.lower()) or _speaks_of(text, name)}
 

@@ -124,7 +124,7 @@ def _parsed(body: bytes) -> Json:
     try:
         return json.loads(body[:20_000])
     except (ValueError, RecursionError):
-        return None
+        return body[:20_000].decode("utf-8", "replace")  # a sentence is a sentence
 
 
 def _named(error: Json, depth: int = 0, above: Way = ()) -> Iterator[Way]:

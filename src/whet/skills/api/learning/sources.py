@@ -56,7 +56,7 @@ class Sources:
     def choose(self, slot: Slot, possible: Sequence[Source]) -> Source:
         if slot.where == "path" and Source.OBSERVED in possible and not self._makes_its_own_place(slot):
             return self._for_path(slot, possible)
-        self._kinds[slot.operation, slot.place] = self._group(slot), kind_of(slot)
+        self._kinds[slot.operation, slot.place] = self._group(slot), self._kind_of(slot)
         if Source.OBSERVED in possible and self._dependencies.is_wide(slot) and self._is_all_known():
             return Source.OBSERVED
         if not self._learn:
@@ -120,7 +120,7 @@ class Sources:
             self.namesakes.tell(_namesake(place), success, 0.5 * weight)
 
     def _draw(self, slot: Slot, source: Source) -> float:
-        prior = self.shared.lean((self._group(slot), kind_of(slot), source), self._prior(slot, source))
+        prior = self.shared.lean((self._group(slot), self._kind_of(slot), source), self._prior(slot, source))
         if source is self.preferred:
             prior = prior[0] + _PREFERENCE, prior[1]
         return self.own.draw((slot.operation, slot.place, source), prior)
@@ -131,6 +131,10 @@ class Sources:
         promise = min(0.95, max(0.05, self._dependencies.promise(slot)))
         tries = _REFERENCE_TRIES if self._refers(slot) else _OBSERVED_TRIES
         return promise * tries, (1 - promise) * tries
+
+    def _kind_of(self, slot: Slot) -> str:
+        """What is learned of one reference serves those of the same name, not whatever else is a uuid."""
+        return f"a {' '.join(words(slot.name))}" if self._refers(slot) else kind_of(slot)
 
     def _refers(self, slot: Slot) -> bool:
         """`customer_id`, or a uuid that is not its own. So does `customer`, where customers were met."""
