@@ -157,8 +157,8 @@ class Campaign:
             self.faults.append(fault)
         else:
             cut, answered = one.steps[-1], one.is_faint
-            later = "it was answered when it was sent again" if answered else "but not again"
-            self.notes.append(f"The connection was cut at request {cut.number} ({cut.operation.id}); {later}.")
+            later = "; it was answered when it was sent again" if answered else ", but not again"
+            self.notes.append(f"The connection was cut at request {cut.number} ({cut.operation.id}){later}.")
 
     def abandon(self) -> None:
         """Broken off: what was suspected is told as it stands."""
