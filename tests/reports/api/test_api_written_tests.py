@@ -6,13 +6,13 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.reports.api.faulty_service import TOKEN, serving
-from tests.reports.api.sightings import contract, faults
+from tests.reports.api.sightings import contract, fault, faults
 
 from whet.core.errors import WhetError
 from whet.reports.api.composing import fault_line
@@ -20,8 +20,9 @@ from whet.reports.api.model import ApiReport, FaultLine
 from whet.reports.api.pytest_file import module_source, write_tests
 from whet.reports.api.redaction import Secrets
 from whet.reports.api.replay_schema import simple_problems
+from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.faults import Kind
-from whet.tools.http.messages import Request
+from whet.tools.http.messages import Request, Response
 
 EMPTY = ApiReport("Faulty <service>", "http://127.0.0.1:1", 7, 10, 10, 1.0)
 
@@ -112,6 +113,21 @@ def test_a_cookie_that_was_made_up_is_no_credential(found: tuple[FaultLine, ...]
     assert written.headers == (("Cookie", "session=w; token=***"),)
     assert secrets.hidden_in([written]) == [written], "not even when the whole report loses its secrets"
     assert "session=w" not in str(secrets.request(request).headers)
+
+
+@pytest.mark.parametrize(
+    ("credentials", "sent"), [("wrong", "whet-wrong-credential"), ("given", "WHET_API_AUTHORIZATION")]
+)
+def test_a_curl_line_of_wrong_credentials_sends_wrong_ones(credentials: Literal["given", "wrong"], sent: str) -> None:
+    """With the right ones from the environment it would show nothing."""
+    made = contract()
+    operation = made.operation("GET /shape")
+    assert operation is not None
+    request = Request("GET", "/shape", (("Authorization", f"Bearer {TOKEN}"),))
+    step = Exchange(1, Draft(operation, credentials=credentials), request, Response(200, (), b""))
+    line = fault_line(fault(Kind.MISSING_AUTH, step), made, "http://127.0.0.1:1", Secrets([TOKEN]))
+    assert sent in line.curl
+    assert TOKEN not in line.curl
 
 
 def test_without_faults_nothing_is_written(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from tests.skills.api.oracles.made_service import GOOD, STORED, answer, draft, j
 
 from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.faults import Suspicion
-from whet.skills.api.oracles.slots import difference
+from whet.skills.api.oracles.slots import closed, difference
 
 REFUSED = {"detail": "cannot be done"}
 
@@ -133,6 +133,11 @@ def test_an_operation_of_listed_values_only_that_takes_nothing() -> None:
     assert told(*limits[:5], answer(draft("GET /items"), 200, []), *limits[5:]) != told(*limits)
 
 
+def _number_for_text(place: str, status: int) -> Exchange:
+    made = draft("POST /items", body={**GOOD, place: 3}, broken=f"{place} must be a string, is a number")
+    return answer(made, status, STORED if status == 201 else REFUSED)
+
+
 def _text_for_number(place: str, status: int) -> Exchange:
     body = {**GOOD, place: "3"}
     made = draft("POST /items", body=body, broken=f"{place} must be a number, is a string")
@@ -146,3 +151,19 @@ def test_reading_text_as_a_number_is_a_habit_or_a_slip() -> None:
     assert [one.kind for one in told(*strict, slip)] == ["invalid-input-accepted"]
     habit = [_text_for_number(place, 201) for place in ("depth", "width")]
     assert told(*strict, *habit, slip)[1:] == []
+
+
+@pytest.mark.parametrize("name", ["page", "offset", "skip"])
+def test_whether_there_is_such_a_page_no_schema_can_tell(name: str) -> None:
+    schema = {"type": "integer", "minimum": 1, "maximum": 10_000}
+    assert not closed(schema, name, 11)
+    assert closed(schema, "limit", 11)
+
+
+def test_who_refuses_numbers_for_texts_may_read_texts_as_numbers() -> None:
+    """pydantic does both: one is no sign that the other is a slip."""
+    refused_texts = [_number_for_text(place, 422) for place in ("title", "note")]
+    keeping = judge().symptoms.keeping
+    assert all(keeping.forgivable(one.draft) for one in refused_texts), "else they would not count at all"
+    strict = [_text_for_number(place, 422) for place in ("length", "weight")]
+    assert told(*refused_texts, *strict, _text_for_number("price", 201)) == []
