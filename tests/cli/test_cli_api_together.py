@@ -3,13 +3,14 @@
 import json
 import subprocess
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import pytest
 from tests.cli.api_services import api
 from tests.cli.command_line import WHET, environment
 from tests.skills.api.shop_service import SHOP, Shop
-from tests.skills.api.small_service import Small, document, does, record, served
+from tests.skills.api.small_service import Answer, Heard, Small, document, does, record, served
 
 from whet.bootstrap.site import open_site
 from whet.skills.api import knowledge as memory
@@ -39,6 +40,20 @@ def kept(project: Path) -> dict[str, memory.Knowledge]:
         return {name: memory.read(store.knowledge.load(name)) for name in store.knowledge.services()}
 
 
+class Waits:
+    """A service that answers its first request when the other has had its first, too."""
+
+    def __init__(self, shop: Shop, together: Barrier) -> None:
+        self._shop, self._together = shop, together
+        self._begun = False
+
+    def __call__(self, heard: Heard) -> Answer:
+        if not self._begun:
+            self._begun = True
+            self._together.wait()
+        return self._shop(heard)
+
+
 def tries(known: memory.Knowledge, table: str) -> float:
     return sum(float(won + lost) for _, won, lost in known.beliefs[table])
 
@@ -50,7 +65,9 @@ def test_two_runs_at_once_lose_nothing(project: Path, tmp_path_factory: pytest.T
         with served(Shop(seed), dict(SHOP.given)) as small:
             ran(place, small, seed)
         alone += kept(place).values()
-    with served(Shop(1), dict(SHOP.given)) as one, served(Shop(2), dict(SHOP.given)) as other:
+    together = Barrier(2, timeout=60)  # both have begun, with what was known then, before either goes on
+    first, second = (Waits(Shop(seed), together) for seed in (1, 2))
+    with served(first, dict(SHOP.given)) as one, served(second, dict(SHOP.given)) as other:
         both = [
             subprocess.Popen([str(WHET), "api", *options(small, seed), "-C", str(project)], env=environment(),
                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
