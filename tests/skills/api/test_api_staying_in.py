@@ -153,14 +153,22 @@ def test_a_login_that_is_refused_gives_way_to_another() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "ends"),
+    ("asked", "ends"),
     [
-        ("/logout", True), ("/auth/sign-out", True), ("/users/signoff/", True), ("/tokens/revoke", True),
-        ("/login", False), ("/logout/reasons", False), ("/catalogues", False), ("/checkout", False),
+        ("POST /logout", True), ("POST /auth/sign-out", True), ("POST /users/signoff/", True),
+        ("POST /tokens/revoke", True),
+        ("POST /login", False), ("POST /logout/reasons", False), ("POST /catalogues", False), ("POST /checkout", False),
+        ("POST /users/reset-password", True), ("POST /account/api-key/rotate", True),
+        ("POST /change_my_password", True),
+        ("POST /users/{id}/reset-password", False), ("POST /tokens", False), ("POST /tokens/generate", False),
+        ("DELETE /users/me", True), ("DELETE /current-user", True), ("GET /users/me", False),
+        ("DELETE /users/{id}", False),
     ],
 )  # fmt: skip
-def test_what_ends_a_session_is_known_by_its_name(path: str, ends: bool) -> None:
-    assert ends_a_session(contract({path: {"post": does("200")}}).operations[0]) is ends
+def test_what_ends_a_session_is_known_by_its_name(asked: str, ends: bool) -> None:
+    method, path = asked.split()
+    of = ONE if "{id}" in path else []
+    assert ends_a_session(contract({path: {method.lower(): does("200", parameters=of)}}).operations[0]) is ends
 
 
 RIGHTS = contract({

@@ -14,6 +14,12 @@ _REFUSED = frozenset({401, 403})
 _ENDS = re.compile(
     r"/(?:log|sign)[-_]?(?:out|off)/?$|/(?:sessions?|tokens?|auth)/(?:revoke|end|invalidate)/?$", re.IGNORECASE
 )
+_SECRETS = r"(?:(?:api|access|auth)[-_]?)?(?:tokens?|keys?|passwords?|credentials?|secrets?)"
+_ANEW = r"(?:re(?:set|voke|generate|new|create)|rotate|roll|invalidate|change)"
+_OWN_SECRET = re.compile(rf"^[^{{]*/(?:{_ANEW}[-_]?(?:my[-_]?)?{_SECRETS}|{_SECRETS}/{_ANEW})/?$", re.IGNORECASE)
+_OURSELVES = re.compile(
+    r"^[^{]*/(?:me|self|myself|whoami|(?:current|own)[-_]?(?:user|account)|my[-_]?account)/?$", re.IGNORECASE
+)
 _SEVERAL = 5  # operations that worked and are refused now, before it is believed
 
 
@@ -62,5 +68,7 @@ class Lockouts:
 
 
 def ends_a_session(operation: Operation) -> bool:
-    """Its turn comes last: with a token that somebody gave there is no way back."""
-    return _ENDS.search(operation.path) is not None
+    """Its turn comes last: with a token that somebody gave there is no way back. What names nobody is about us."""
+    if operation.method == "DELETE" and _OURSELVES.search(operation.path):
+        return True
+    return bool(_ENDS.search(operation.path) or _OWN_SECRET.search(operation.path))
