@@ -167,7 +167,7 @@ def test_a_login_that_is_refused_gives_way_to_another() -> None:
 )  # fmt: skip
 def test_what_ends_a_session_is_known_by_its_name(asked: str, ends: bool) -> None:
     method, path = asked.split()
-    of = ONE if "{id}" in path else []
+    of = ONE if "{id}" in path else ()
     assert ends_a_session(contract({path: {method.lower(): does("200", parameters=of)}}).operations[0]) is ends
 
 
