@@ -268,6 +268,20 @@ def test_ids_of_others_and_of_itself() -> None:
     assert at(spoiled("self-reference", in_body("publisher_id")), in_body("publisher_id")) == "top"
 
 
+def test_a_uuid_under_any_name_may_be_one_that_nobody_has() -> None:
+    book = {"type": "object", "properties": {
+        "shop": {"type": "string", "format": "uuid"}, "title": {"type": "string"}, "state": {"type": "string"},
+    }}  # fmt: skip
+    known = "6f9619ff-8b86-4d01-b42d-00cf4fc964ff"
+    base = draft(operation=post(contract(book)), body={"shop": known, "title": "x", "state": known})
+    one = Bank(Schemas(contract(book)), foreign).named("unknown-reference")
+    assert one is not None
+    assert one.applies(base) == (in_body("shop"),)
+    changed = one.apply(base, in_body("shop"), random.Random(0))
+    assert at(changed, in_body("shop")) != known
+    assert changed.broken is None
+
+
 def test_where_the_contract_asks_nobody_who_he_is_a_stranger_breaks_nothing() -> None:
     opened = replace(draft(), operation=replace(draft().operation, security=()))
     stranger = BANK.named("as-a-stranger")

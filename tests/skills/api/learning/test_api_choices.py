@@ -2,6 +2,7 @@
 
 import itertools
 import random
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -191,6 +192,16 @@ class TestDependencies:
         slot = Slot("GET /orders/{order}", "path.order", {"type": "string", "format": "uuid"}, True)
         picks = [dependencies.choose(slot, {}, Company()) for _ in range(50)]
         assert {pick[1].fields[pick[0].field] for pick in picks if pick is not None} == taken
+
+    def test_where_uuids_are_asked_for_nothing_is_taken_that_is_none_and_hardly_meant(self) -> None:
+        rng = random.Random(0)
+        entities = Entities(rng)
+        dependencies = Dependencies(rng, entities)
+        shown = {"shipped_run_id": "n1", "run": "n2"}
+        entities.take_in(told(operation(contract({"/orders": {"post": does("201")}}), "POST /orders"), 201, shown))
+        slot = Slot("GET /runs/{run_id}", "path.run_id", {"type": "string", "format": "uuid"}, True)
+        assert not any(dependencies.choose(slot, {}, Company()) for _ in range(50))
+        assert dependencies.choose(replace(slot, schema={"type": "string"}), {}, Company())
 
     def chosen(self, learn: bool, evidence: bool) -> list[str]:
         """A slot that names nobody's field, after the least likely one by name was accepted and the likeliest not."""

@@ -13,7 +13,6 @@ from whet.skills.api.contract.model import Json, Schema
 from whet.skills.api.learning.beliefs import Beliefs, Prior
 from whet.skills.api.learning.company import Company
 from whet.skills.api.learning.entities import Entities, Entity
-from whet.skills.api.learning.fields import Field
 from whet.skills.api.learning.paths import noun, prefix_of, spoken
 from whet.skills.api.names import asked_for, is_identity, likeness, words
 from whet.skills.api.values.slots import Slot
@@ -24,6 +23,7 @@ _PRIOR_TRIES = 3.0
 _LEAST = 0.05
 _STRANGERS = 0.5  # of its chance, for an edge to things that have nothing to do with those in the request
 _CLEARLY = 0.25
+_MEANT = 0.8
 _UNNAMED = 0.2  # the chance of an identity that no name speaks for
 _SAYING = frozenset({"enum", "const", "pattern", "default", "example", "examples"})  # what to send
 _UUID = re.compile(r"[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
@@ -65,17 +65,23 @@ class Dependencies:
         fits = self._fitting(slot.schema, beside)
         if slot.operation.startswith("DELETE "):
             fits = self._to_be_deleted(fits)
-        chosen = self._best(slot, _only_uuids(fits), company) if slot.schema.get("format") == "uuid" else None
-        chosen = chosen or self._best(slot, fits, company)
+        if slot.schema.get("format") == "uuid":  # what is none is taken only from what is clearly meant
+            chosen = self._best(slot, _only_uuids(fits), company) or self._best(slot, fits, company, _MEANT)
+        else:
+            chosen = self._best(slot, fits, company)
         if chosen is None:
             return None
         edge, things = chosen
         return edge, self._entities.pick(things, to_end=slot.operation.startswith("DELETE "))
 
-    def _best(self, slot: Slot, fits: Fits, company: Company) -> tuple[Edge, list[Entity]] | None:
-        """From the best draw down, until no later one can win: things are looked at for few edges."""
+    def _best(self, slot: Slot, fits: Fits, company: Company, least: float = 0.0) -> tuple[Edge, list[Entity]] | None:
+        """From the best draw down, until no later one can win: things are looked at for few edges.
+
+        Edges that are believed to fit with less than this chance are left out.
+        """
         best, worth = None, 0.0
-        drawn = [(self._draw(edge, prior), edge) for edge, prior in self._known(slot)]
+        known = [one for one in self._known(slot) if not least or self._mean(*one) >= least]
+        drawn = [(self._draw(edge, prior), edge) for edge, prior in known]
         for chance, edge in sorted(drawn, key=lambda one: -one[0]):
             if chance <= worth:
                 break
@@ -212,10 +218,6 @@ class Dependencies:
                 (_UNNAMED, *one) for one in self._entities.fields.known() if one not in named and _identifies(one[1])
             ]
         return [(Edge(slot, kind, field), (s * _PRIOR_TRIES, (1 - s) * _PRIOR_TRIES)) for s, kind, field in best]
-
-    def _unnamed(self, named: set[Field]) -> list[tuple[float, str, str]]:
-        known = self._entities.fields.known()
-        return [(_UNNAMED, kind, field) for kind, field in known if (kind, field) not in named and _identifies(field)]
 
 
 def _identifies(field: str) -> bool:

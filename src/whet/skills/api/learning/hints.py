@@ -23,12 +23,16 @@ _NAMING = frozenset({"name", "field", "param", "parameter", "property", "attribu
 _PLACES = frozenset({"body", "query", "path", "header", "cookie", "data"})
 _AROUND = frozenset({"errors", "error", "messages", "message", "detail", "details", "json", "form", "body"})
 _FIELD = re.compile(r"[A-Za-z_][\w-]*")
-_DEMAND = re.compile(r"\b(required?s?|missing|must|provided?|needs?|needed|specify|specified|empty|blank)\b", re.I)
+_DEMAND = re.compile(
+    r"\b(required?s?|missing|must|provided?|needs?|needed|specify|specified|empty|blank|either|at least)\b", re.I
+)
 _NAMED = re.compile(r"[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*")
 _MOST_FIELDS = 4  # per operation
 _MOST_NAMES = 100  # per operation, that stood in a demand
 _LONGEST_WAY = 4
-_LONGEST = 300  # of a sentence; what is longer shows data, or a page
+_LONGEST = 300  # of a sentence; what is longer shows data, or is a page, and is heard beside its demands alone
+_BESIDE = 100
+_MOST_DEMANDS = 3
 _HEEDED = 0.7
 _DEEPEST = 6
 
@@ -96,9 +100,9 @@ class Hints:
 
 def _demanded(error: Json, depth: int = 0) -> Iterator[Way]:
     """Every name in a sentence that demands something, word by word and with what it is a part of."""
-    if isinstance(error, str) and len(error) <= _LONGEST and _DEMAND.search(error):
-        for name in _NAMED.findall(error):
-            yield _spoken(name.split("."))
+    if isinstance(error, str):
+        for sentence in _sentences(error):
+            yield from (_spoken(name.split(".")) for name in _NAMED.findall(sentence))
     elif isinstance(error, list) and depth <= _DEEPEST:
         for one in error:
             yield from _demanded(one, depth + 1)
@@ -107,6 +111,14 @@ def _demanded(error: Json, depth: int = 0) -> Iterator[Way]:
             if _demands_it(name, one):
                 yield _spoken(name.split("."))
             yield from _demanded(one, depth + 1)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    demands = islice(_DEMAND.finditer(text), _MOST_DEMANDS)
+    if len(text) <= _LONGEST:
+        yield from (text for _ in islice(demands, 1))
+    else:
+        yield from (text[max(0, one.start() - _BESIDE) : one.end() + _BESIDE] for one in demands)
 
 
 def _demands_it(name: str, said: Json) -> bool:

@@ -30,7 +30,7 @@ def _refers(site: Site) -> bool:
     named = words(site.place.name)
     if site.place.where not in ("body", "query") or "enum" in site.schema:
         return False
-    return _is_id(site) or any(word in _PARENTS for word in named)
+    return _is_id(site) or site.schema.get("format") == "uuid" or any(word in _PARENTS for word in named)
 
 
 def nobody(value: Json, rng: random.Random) -> Json:
