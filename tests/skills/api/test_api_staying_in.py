@@ -172,7 +172,7 @@ def test_what_ends_a_session_is_known_by_its_name(asked: str, ends: bool) -> Non
 
 
 RIGHTS = contract({
-    **{f"/{name}": {"get": does("200", "403")} for name in ("a", "b", "c", "d", "e", "f")},
+    **{f"/{name}": {"get": does("200", "403")} for name in "abcdefghijkl"},
     "/roles/{id}": {"put": does("200", "403", parameters=ONE)},
 })  # fmt: skip
 
@@ -184,6 +184,7 @@ def heard(lockouts: Lockouts, *told_of: tuple[str, int]) -> None:
 
 WORKED = tuple((f"GET /{name}", 200) for name in "abcdef")
 REFUSED = tuple((f"GET /{name}", 403) for name in "abcdef")
+OTHERS = tuple((f"GET /{name}", 200) for name in "ghijkl")
 
 
 def test_what_took_our_rights_away_is_noticed_and_left_out_by_the_next_run() -> None:
@@ -214,6 +215,7 @@ def test_what_took_our_rights_away_is_noticed_and_left_out_by_the_next_run() -> 
         (("PUT /roles/{id}", 200), *WORKED[:4], *REFUSED[:4]),  # too few
         (("PUT /roles/{id}", 200), *REFUSED),  # they never worked
         (*WORKED, ("PUT /roles/{id}", 200), *(one for pair in zip(REFUSED, WORKED, strict=True) for one in pair)),
+        (*WORKED, ("PUT /roles/{id}", 200), *(one for pair in zip(REFUSED, OTHERS, strict=True) for one in pair)),
     ],
 )
 def test_a_few_refusals_are_no_lockout(told_of: tuple[tuple[str, int], ...]) -> None:

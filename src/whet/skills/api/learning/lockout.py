@@ -34,7 +34,7 @@ class Lockouts:
     def __init__(self) -> None:
         self.known: set[str] = set()  # operations of earlier runs
         self.noticed: Lockout | None = None
-        self._worked: set[str] = set()
+        self._let_in: dict[str, int] = {}  # by operation: the last time
         self._shut: dict[
             str, tuple[int, Exchange | None]
         ] = {}  # what worked: since when it is refused, after which write
@@ -52,18 +52,21 @@ class Lockouts:
             return
         name = exchange.operation.id
         if exchange.ok:
-            self._worked.add(name)
+            self._let_in[name] = exchange.number
             self._shut.pop(name, None)
             if exchange.operation.method not in READS:
                 self._last_write = exchange
-        elif name in self._worked and exchange.draft.mutation is None and exchange.response.status in _REFUSED:
+        elif name in self._let_in and exchange.draft.mutation is None and exchange.response.status in _REFUSED:
             self._shut.setdefault(name, (exchange.number, self._last_write))
             self._notice()
 
     def _notice(self) -> None:
-        """One operation may be refused for reasons of its own; several in a row, and none of them let in again, not."""
+        """One operation may be refused for reasons of its own; several in a row, and none of them let in again, not.
+        But somebody whom half as many others let in meanwhile has not lost his rights: some services say 403 for
+        what is not there."""
         since, write = sorted(self._shut.values(), key=lambda one: one[0])[-_SEVERAL:][0]
-        if len(self._shut) >= _SEVERAL and write is not None:
+        let_in = sum(number > since for number in self._let_in.values())
+        if len(self._shut) >= _SEVERAL and write is not None and 2 * let_in < len(self._shut):
             self.noticed = Lockout(write, since, len(self._shut))
 
 
