@@ -31,6 +31,11 @@ class Response:
     silence: Silence | None = None
     resent: bool = False  # a kept connection was cut before the answer, and the request sent again on a new one
 
+    @property
+    def found_nobody(self) -> bool:
+        """Nobody listened any more: it was never sent. One that was cut, and found nobody the second time, was."""
+        return self.silence == "unreachable" and not self.resent
+
     def header(self, name: str) -> str | None:
         return next(self.all_headers(name), None)
 

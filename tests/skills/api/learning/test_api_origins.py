@@ -69,6 +69,11 @@ def test_the_number_kept_is_bounded(entities: Entities) -> None:
 class TestFlows:
     """Which step a later request got an id from."""
 
+    def test_whoever_logs_in_signed_up_before_however_short_the_name(self) -> None:
+        signed_up = told(operation(CONTRACT, "POST /orders"), 201, {"username": "kim5"}, 1, body={"username": "kim5"})
+        logs_in = told(operation(CONTRACT, "POST /customers"), 200, {"token": "t"}, 2, body={"username": "kim5"})
+        assert self.source(signed_up, logs_in) == [1]
+
     def source(self, *steps: Exchange) -> list[int]:
         return [steps[flow.source].number for flow in flows(steps, len(steps) - 1)]
 

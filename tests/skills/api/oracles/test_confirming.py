@@ -203,6 +203,31 @@ def test_a_crash_is_only_repeated_when_that_is_allowed() -> None:
     assert (careful.confirmed, bold.confirmed) == (False, True)
 
 
+@pytest.mark.parametrize("made", [True, False])
+def test_a_crash_that_names_what_no_step_made_rests_on_it(made: bool) -> None:
+    with served("drops") as (items, send):
+        items.stored[7], items.last_id = {**GOOD, "id": 7}, 7
+        item = 8 if made else 7
+        drafts = [draft("POST /items", body=GOOD)] if made else []
+        deadly = draft("PATCH /items/{item_id}", path={"item_id": item}, body={"note": "n"})
+        fault = confirmed([*drafts, deadly], send, deadly=True)
+    assert fault.confirmed
+    assert fault.rests is not made
+
+
+def test_a_step_that_was_refused_this_time_is_no_part_of_what_is_told() -> None:
+    """A name too short to be changed is taken already; what it named the first time is still there."""
+    with served("drops", "unique") as (_, send):
+        drafts = [
+            draft("POST /items", body={**GOOD, "title": "ab"}),
+            draft("PATCH /items/{item_id}", path={"item_id": 1}, body={"note": "n"}),
+        ]
+        fault = confirmed(drafts, send, deadly=True)
+    assert fault.confirmed
+    assert fault.rests
+    assert [step.operation.method for step in fault.steps] == ["PATCH"]
+
+
 def test_a_hang_is_seen_again() -> None:
     with served("hangs") as (_, send):
         fault = confirmed([draft("POST /items", body={**GOOD, "note": "n", "size": "small"})], send)

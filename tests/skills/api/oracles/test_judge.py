@@ -1,5 +1,6 @@
 """What is told of an answer, and, more often, what is not."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -181,6 +182,15 @@ def test_a_service_that_is_gone_is_held_against_the_last_request_it_answered() -
     assert (found.kind, found.operation) == (Kind.CRASH, "POST /items")
     assert judging.evidence(found) == (last,)
     assert judging.judge(answer(LIST, None, silence="unreachable")) == ()
+
+
+def test_who_was_cut_and_found_nobody_the_second_time_did_it_and_not_who_came_before() -> None:
+    judging = judge()
+    judging.judge(answer(CREATE, 201, STORED))
+    gone = answer(READ, None, silence="unreachable")
+    (found,) = judging.judge(replace(gone, response=replace(gone.response, resent=True)))
+    assert (found.kind, found.operation) == (Kind.CRASH, "GET /items/{item_id}")
+    assert judging.evidence(found) == ()
 
 
 def test_a_service_that_never_was_there_is_nobodys_fault() -> None:

@@ -43,6 +43,17 @@ def test_what_was_created_must_be_there() -> None:
     assert told(answer(CREATE, 422, STORED), MISSING) == []
 
 
+@pytest.mark.parametrize("state", ["pending", "Pending review", "draft"])
+def test_what_says_itself_that_nobody_can_see_it_yet_need_not_be_there(state: str) -> None:
+    assert told(answer(CREATE, 201, {**STORED, "state": state}), MISSING) == []
+    assert told(answer(CREATE, 201, {**STORED, "note": f"{state} " * 20}), MISSING) == ["create-without-read"]
+
+
+def test_a_setting_has_its_default_again_when_it_is_deleted() -> None:
+    theme = answer(draft("GET /prefs/{pref}", path={"pref": "theme"}), 200, {"value": "light"})
+    assert told(theme, answer(draft("DELETE /prefs/{pref}", path={"pref": "theme"}), 204), theme) == []
+
+
 def test_what_is_read_must_be_what_was_created() -> None:
     other = answer(draft("GET /items/{item_id}", path={"item_id": 8}), 404)
     assert told(CREATED, other) == []
@@ -85,13 +96,15 @@ FORGIVEN: list[dict[str, object]] = [
     {"price": "3"},
     {"note": ""},
     {"id": 9},
+    {"position": 9},
     {"unknown": 1},
 ]
 
 
 @pytest.mark.parametrize("fields", FORGIVEN)
 def test_what_a_service_may_change_or_ignore_is_not_lost(fields: dict[str, object]) -> None:
-    assert told(THERE, answer(_update(**fields), 200, STORED), THERE) == []
+    there = answer(READ, 200, {**STORED, "position": 1})
+    assert told(there, answer(_update(**fields), 200, STORED), there) == []
 
 
 def test_a_third_value_is_not_a_lost_update() -> None:

@@ -92,9 +92,10 @@ class Confirming:
                     continue
                 shown = replay.play(numbers)
                 if self._shows(suspicion, shown, replay):
-                    if _makes_what_it_needs(suspicion.kind, replay):
-                        return _Shown(_what_worked(replay), rests=False)
-                    resting = resting or _Shown(shown, rests=True)
+                    told = _Shown(_what_worked(replay), rests=not _makes_what_it_needs(suspicion.kind, replay))
+                    if not told.rests or suspicion.kind in _SILENT:  # silence is not asked for twice
+                        return told
+                    resting = resting or told
         return resting
 
     def _shows(self, suspicion: Suspicion, shown: tuple[Exchange, ...], replay: Replay) -> bool:
@@ -167,10 +168,10 @@ def _stories(kind: Kind, steps: Sequence[Exchange]) -> Iterable[tuple[int, ...]]
 
 
 def _makes_what_it_needs(kind: Kind, replay: Replay) -> bool:
-    """All that it needs was done again, and what worked the first time worked; silence is not asked for twice."""
+    """All that it needs was done again, and what worked the first time worked."""
     wanted = needed(kind, replay.steps)
     again = all(number in replay.fresh and _as_before(replay, number) for number in wanted)
-    return kind in _SILENT or (again and not any(replay.rests(number) for number in replay.fresh))
+    return again and not any(replay.rests(number) for number in replay.fresh)
 
 
 def _what_worked(replay: Replay) -> tuple[Exchange, ...]:
@@ -193,7 +194,7 @@ def _in_order(steps: Sequence[Exchange]) -> tuple[Exchange, ...]:
 
     One that only found the service gone is left out: the last that was answered is what is held against it.
     """
-    if steps[-1].response.silence == "unreachable" and len(steps) > 1:
+    if steps[-1].response.found_nobody and len(steps) > 1:
         steps = steps[:-1]
     before = {step.number: step for step in steps[:-1] if step.number != steps[-1].number}
     return (*(before[number] for number in sorted(before)), steps[-1])

@@ -65,9 +65,14 @@ class Reading:
         return dict(zip(pieces[1::2], map(unquote, found.groups()), strict=True)) if found else None
 
 
+def last_parameter(path: str) -> str:
+    """The name of the one it ends with."""
+    return str(_LAST_PARAMETER.findall(path)[-1])
+
+
 def _named(exchange: Exchange, item: Operation) -> Mapping[str, Json] | None:
     body = parsed(exchange.response.body)
-    parameter = _LAST_PARAMETER.findall(item.path)[-1]
+    parameter = last_parameter(item.path)
     if not isinstance(body, dict):
         return None
     inner = body.get("data")

@@ -20,7 +20,9 @@ Leaf = tuple[str | int, ...]
 LOCATION: Leaf = ("Location",)
 ETAG: Leaf = ("ETag",)
 LARGEST, MOST_LEAVES, DEEPEST = 256_000, 1_000, 8
-_NAMES_SOMETHING = re.compile(r"(?:^|[_.-])(?:id|ids|uuid|guid|key|ref|slug|name|token)$|[a-z](?:Id|ID|Ids|Key|Ref)$")
+_NAMES_SOMETHING = re.compile(
+    r"(?:^|[_.-])(?:id|ids|uuid|guid|key|ref|slug|name|username|login|email|token)$|[a-z](?:Id|ID|Ids|Key|Ref)$"
+)
 _TELLING_LENGTH = 6
 _OWN = frozenset({"id", "uuid"})
 

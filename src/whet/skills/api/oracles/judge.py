@@ -35,7 +35,7 @@ class Judge:
     def judge(self, exchange: Exchange) -> tuple[Suspicion, ...]:
         before = self._outages.last_answered()
         found = self._outages.admit(exchange, self.symptoms.of(exchange))
-        if exchange.response.silence == "unreachable" and found and before is not None:
+        if exchange.response.found_nobody and found and before is not None:
             self._remember(found[0], before)
         if exchange.response.status is None:
             return found

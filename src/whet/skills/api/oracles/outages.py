@@ -37,7 +37,7 @@ class Outages:
         if not first:
             return ()
         before = self._last_answered
-        if exchange.response.silence == "unreachable" and before is not None:
+        if exchange.response.found_nobody and before is not None:
             title, detail = (
                 "is the last request before the service was gone",
                 "Nothing could be reached after it.",

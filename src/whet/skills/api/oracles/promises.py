@@ -1,7 +1,7 @@
 """What a write promises of the next reading, and what the reading says when the promise was not kept."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from whet.skills.api.contract.model import Json, Operation
@@ -11,6 +11,11 @@ from whet.skills.api.oracles.causes import suspicion
 from whet.skills.api.oracles.reading import parsed, readable
 
 _LATER = re.compile(r"schedul|pending|queue|async|mark|archiv|soft|trash|deactivat|progress", re.IGNORECASE)
+# Of what was made: it says itself that nobody can see it yet.
+_NOT_YET = re.compile(
+    r"\b(?:pending|queued|scheduled|processing|waiting|unapproved|draft|hidden|unpublished|held)\b", re.I
+)
+_LONGEST_STATE = 40  # characters; what is longer is about something else
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +29,9 @@ class Write:
     before: Exchange | None
 
 
-def not_created(write: Write, exchange: Exchange) -> Suspicion:
+def not_created(write: Write, exchange: Exchange) -> Suspicion | None:
+    if _NOT_YET.search(" ".join(_states(parsed(write.exchange.response.body)))):
+        return None
     detail = _told(write, exchange)
     title = "answers that it created what cannot be read"
     return suspicion(write.exchange, Kind.NOT_CREATED, "not there after create", title, detail)
@@ -40,6 +47,15 @@ def still_there(write: Write, exchange: Exchange) -> Suspicion | None:
     detail = _told(write, exchange)
     title = "deletes what can still be read"
     return suspicion(write.exchange, Kind.READ_AFTER_DELETE, "there after delete", title, detail)
+
+
+def _states(made: Json) -> Iterator[str]:
+    """Short texts at the top of an answer, or just below."""
+    for value in made.values() if isinstance(made, dict) else ():
+        if isinstance(value, str) and len(value) <= _LONGEST_STATE:
+            yield value.replace("_", " ")
+        elif isinstance(value, dict):
+            yield from (one for one in value.values() if isinstance(one, str) and len(one) <= _LONGEST_STATE)
 
 
 def _told(write: Write, exchange: Exchange) -> str:

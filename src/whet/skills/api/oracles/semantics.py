@@ -25,11 +25,11 @@ from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.faults import Kind, Suspicion
 from whet.skills.api.oracles.answers import valid
 from whet.skills.api.oracles.causes import suspicion
-from whet.skills.api.oracles.created import Reading, reading_draft
+from whet.skills.api.oracles.created import Reading, last_parameter, reading_draft
 from whet.skills.api.oracles.promises import Write, filled, not_created, still_there
 from whet.skills.api.oracles.reading import parsed
 from whet.skills.api.oracles.routing import Routing
-from whet.skills.api.oracles.slots import Place, slots
+from whet.skills.api.oracles.slots import Place, enumerated, schema_at, slots
 from whet.skills.api.oracles.updates import lost
 from whet.skills.api.oracles.versions import Versions
 
@@ -128,7 +128,15 @@ class Semantics:
         reader, path = self._reading.same(exchange.operation), self._path(exchange)
         if reader is None or exchange.operation.method not in ("PUT", "PATCH", "DELETE"):
             return None
+        if exchange.operation.method == "DELETE" and self._is_a_setting(exchange.draft):
+            return None
         return Write(exchange, path, reader, exchange.draft.path, self._read.get(path))
+
+    def _is_a_setting(self, draft: Draft) -> bool:
+        """The contract lists what may stand at the end of its path: deleted, such a thing has its default again."""
+        name = last_parameter(draft.operation.path)
+        schema = schema_at(self._schemas, draft, ("path", name))
+        return schema is not None and enumerated(schema, draft.path.get(name))
 
     def _look(self, exchange: Exchange) -> tuple[Suspicion, ...]:
         if exchange.request.method != "GET" or not self._plain_reading(exchange):

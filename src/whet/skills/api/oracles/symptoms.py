@@ -91,7 +91,7 @@ def _silences(exchange: Exchange) -> Iterator[Suspicion]:
         yield suspicion(
             exchange, Kind.TIMEOUT, "no answer in time", "does not answer", f"Nothing came within {seconds:.1f} s."
         )
-    elif silence == "dropped" and not _large(exchange):
+    elif (silence == "dropped" or (silence == "unreachable" and exchange.response.resent)) and not _large(exchange):
         yield _cut(exchange, f"The connection was cut after {seconds:.1f} s, before an answer.")
     elif silence == "garbled":
         detail = "What came back could not be read as an HTTP answer."

@@ -1,8 +1,8 @@
 """Whether an update was lost: the answer shows exactly the old value of a field that was set to another.
 
 Services rightly change what they are given (trim, fold case, round, cut) and rightly ignore what is theirs (ids, times,
-versions, states that follow rules). So a field only counts when it is told exactly as before, the value sent means
-something else even when read generously, and the contract lets a client set it.
+versions, states that follow rules, places in a row). So a field only counts when it is told exactly as before, the
+value sent means something else even when read generously, and the contract lets a client set it.
 """
 
 import math
@@ -17,7 +17,7 @@ from whet.skills.api.oracles.slots import ABSENT, Place, schema_at, slots
 
 _OWNED = re.compile(
     r"(?:^|_)(?:id|uuid|etag|version|revision|created|updated|modified|time|timestamp|date|at|by|on|status|state|type|kind"
-    r"|owner|password|secret|token)$|[a-z](?:Id|At|Date|Time|By|Version|Status|State|Type)$|^last_|^_|schema",
+    r"|owner|password|secret|token|position|order|rank|index|sort)$|[a-z](?:Id|At|Date|Time|By|Version|Status|State|Type)$|^last_|^_|schema",
     re.IGNORECASE,
 )
 
