@@ -76,6 +76,7 @@ def test_most_of_the_planted_faults_are_found(planted: Visit) -> None:
 def test_nothing_is_told_that_was_not_planted(planted: Visit) -> None:
     planted_places = {(fault.kind, fault.operation) for fault in CATALOGUE}
     planted_places.add((Kind.SERVER_ERROR, "PUT /loans/{loan_id}/notes/{note_id}"))  # note-nul: the same code
+    planted_places.add((Kind.INVALID_ACCEPTED, "PUT /books/{book_id}"))  # unquoted-etag: its pattern is not looked at
     told = {(fault.suspicion.kind, fault.suspicion.operation) for fault in planted.campaign.faults}
     assert told <= planted_places
 
@@ -122,10 +123,11 @@ def test_written_tests_of_every_kind_are_red_with_the_faults_and_green_without(
             red = _outcomes(tests, service.url)
         assert {test: how for test, how in red.items() if how != "FAILED"} == {}
         assert _kinds(report, red, "FAILED") == {fault.kind for fault in report.faults}
+        resting = {function_name(fault) for fault in report.faults if fault.rests}  # skipped where that is gone
         with running("none") as service:
             for green in (_outcomes(tests, service.url), _outcomes(tests, service.url)):
                 assert {test: how for test, how in green.items() if how != "PASSED"} == {}
-                assert green.keys() == red.keys()
+                assert green.keys() - resting == red.keys() - resting
     told = {fault.kind for visit in (planted, silent) for fault in visit.report().faults}
     assert told == set(Kind)
 

@@ -113,10 +113,15 @@ class Campaign:
             if one.again:
                 self._tell(one, one.confirmed())
         waiting = [one for one in self.suspects.by_urgency() if not one.again]
-        made = self._made_sure_of(waiting)
+        made = []
+        for one, fault in self._made_sure_of(waiting):
+            made.append(fault)
+            if fault.confirmed and not fault.rests:  # at once: whoever breaks off keeps what is sure by then
+                self._tell(one, fault)
         self._try_again(waiting, made)
         for one, fault in zip(waiting, made, strict=True):
-            self._tell(one, fault)
+            if not one.told:
+                self._tell(one, fault)
         self._part()
         self._settle()
         self._mark()
@@ -136,17 +141,15 @@ class Campaign:
         unsure = [at for at, fault in enumerate(made) if fault.rests or not fault.confirmed]
         tried = [one if one.latest is None else replace(one, suspicion=one.latest[0], steps=one.latest[1])
                  for one in (waiting[at] for at in unsure)]  # fmt: skip
-        for at, fault in zip(unsure, self._made_sure_of(tried), strict=True):
+        for at, (_, fault) in zip(unsure, self._made_sure_of(tried), strict=True):
             if fault.confirmed and not (made[at].confirmed and fault.rests):
                 made[at] = fault
 
-    def _made_sure_of(self, waiting: Sequence[Suspected]) -> list[Fault]:
-        made = []
+    def _made_sure_of(self, waiting: Sequence[Suspected]) -> Iterator[tuple[Suspected, Fault]]:
         for at, one in enumerate(waiting):
             share = (self._left() - self._explorer.parting) // max(1, len(waiting) - at)
             least = min(_FEWEST, 2 * len(one.steps))  # to see it again; to make it small waits for others
-            made.append(self._confirmed(one, min(_MOST_PER_FAULT, max(least, share))))
-        return made
+            yield one, self._confirmed(one, min(_MOST_PER_FAULT, max(least, share)))
 
     def _tell(self, one: Suspected, fault: Fault) -> None:
         """A connection that was cut once and not again is a note: networks do that too."""

@@ -17,6 +17,7 @@ from whet.skills.api.learning.dependencies import Dependencies
 from whet.skills.api.learning.drafting import Drafting, Made
 from whet.skills.api.learning.entities import Entities, Entity
 from whet.skills.api.learning.lessons import Lessons
+from whet.skills.api.learning.locations import Locations
 from whet.skills.api.learning.lockout import Lockouts, ends_a_session
 from whet.skills.api.learning.mutating import Mutating
 from whet.skills.api.learning.novelty import Novelty
@@ -75,7 +76,7 @@ class Explorer:
         rng = random.Random(seed)  # noqa: S311 - a run must repeat, not resist guessing
         schemas = Schemas(contract)
         self._send, self._schemas = send, schemas
-        self.entities = Entities(rng)
+        self.entities = Entities(rng, Locations(operations, contract.base_path))
         self.dependencies = Dependencies(rng, self.entities, learned.dependencies, learned.evidence)
         self.sources = Sources(rng, self.dependencies, learned.sources)
         self.drafting = Drafting(schemas, rng, self.entities, self.dependencies, self.sources)
@@ -210,8 +211,10 @@ class Explorer:
         return seen
 
     def _spare(self, made: Made, ending: bool) -> Made:
-        """What was made up may name something that is not to be deleted: 1, as often as not."""
-        if not self.entities.forbids(made.draft, ending):
+        """What was made up may name something that is not to be deleted: 1, as often as not. So until the end it names
+        nobody, and what is known to be spared is never named."""
+        guessed = made.draft.operation.method == "DELETE" and not ending and _guesses_its_name(made)
+        if not guessed and not self.entities.forbids(made.draft, ending):
             return made
         name = prefixes(made.draft.operation.path)[-1][1]
         stranger = nobody(made.draft.path[name], self._rng)
@@ -327,6 +330,12 @@ class Explorer:
             return NOTHING
         fields = self.entities.alive(self._rng.choice(others))[-1].fields
         return next((value for name, value in fields.items() if name in ("id", "uuid", "name", "key")), NOTHING)
+
+
+def _guesses_its_name(made: Made) -> bool:
+    """What its path ends with came of nothing that was met; odd names that a mutation made are as they are."""
+    path = made.draft.operation.path.rstrip("/")
+    return path.endswith("}") and made.draft.mutation is None and f"path.{prefixes(path)[-1][1]}" not in made.taken
 
 
 def _used(made: Made) -> list[Entity]:

@@ -1,6 +1,7 @@
 """How alike two field names are: by their words, and by a small embedding of their letters."""
 
 import math
+import operator
 import re
 import zlib
 from collections.abc import Mapping
@@ -12,6 +13,8 @@ _WRAPPERS = frozenset(
     {"data", "sent", "item", "result", "response", "payload", "attribute", "object", "record", "entity"}
 )
 _DIMENSIONS = 512
+_IN_SHORT = 0.85
+_SHORTEST = 3  # letters of a name in short that stands alone
 
 
 @lru_cache(maxsize=20_000)
@@ -98,22 +101,37 @@ def _asked(wanted: tuple[str, ...], noun: tuple[str, ...]) -> tuple[tuple[str, .
     return about or noun, identities
 
 
+def abbreviates(short: str, long: str) -> bool:
+    """`conn` is short for connection."""
+    return len(short) > 1 and len(short) < len(long) and long.startswith(short)
+
+
+def _means(about: tuple[str, ...], said: tuple[str, ...]) -> float:
+    """Whether the words at the end are the same (1), or the same in short (a little less); else 0."""
+    last = said[-len(about) :]
+    if about == last:
+        return 1.0
+    short = [abbreviates(one, other) for one, other in zip(about, last, strict=False)]
+    fits = len(last) == len(about) and all(map(operator.or_, short, map(operator.eq, about, last)))
+    return _IN_SHORT if fits and (len(about) > 1 or len(about[0]) >= _SHORTEST) else 0.0
+
+
 def _whose(about: tuple[str, ...], kind: tuple[str, ...], said: tuple[str, ...]) -> float:
     """`order_id` says itself whose it is, wherever it stands; `id` is that of the thing it stands in. A flow run's
     `state_id` is that of a flow run state."""
     if not said:
         return _nearness(about, kind)
-    if about and about == (*kind, *said)[-len(about) :]:
-        return 0.95 if len(said) <= len(about) else 0.7
-    return 0.1
+    meant = _means(about, (*kind, *said)) if about else 0.0
+    return meant * (0.95 if len(said) <= len(about) else 0.7) or 0.1
 
 
 def _nearness(about: tuple[str, ...], kind: tuple[str, ...]) -> float:
     """/orders is about orders; /orders/search most likely too; /orders/{id}/lines less so."""
     if not about or not kind:
         return 0.1
-    if about == kind[-len(about) :]:
-        return 1.0
+    meant = _means(about, kind)
+    if meant:
+        return meant
     if about[-len(kind) :] == kind:  # /queues, for a work queue
         return 0.85
     if about[-1] == kind[-1]:  # a task run is no flow run

@@ -6,9 +6,12 @@ from dataclasses import dataclass, replace
 from whet.skills.api.exchange import Exchange
 from whet.skills.api.faults import Fault, Kind, Suspicion
 from whet.skills.api.oracles.causes import root
+from whet.skills.api.oracles.flows import flows
 from whet.skills.api.oracles.replaying import needed, other_writes
+from whet.skills.api.oracles.slots import slots
 
 MOST_SUSPICIONS = 2_000
+_LOOKED_INTO = 20  # sightings of one cause
 _URGENCY = (
     Kind.CRASH, Kind.TIMEOUT, Kind.SERVER_ERROR, Kind.MISSING_AUTH, Kind.READ_AFTER_DELETE, Kind.LOST_UPDATE,
     Kind.NOT_CREATED, Kind.INVALID_ACCEPTED, Kind.VALID_REFUSED, Kind.SCHEMA_VIOLATION, Kind.UNDOCUMENTED_STATUS,
@@ -26,6 +29,12 @@ class Suspected:
     again: bool = False  # an earlier run confirmed it, and the same request showed it in this one
     latest: tuple[Suspicion, tuple[Exchange, ...]] | None = None  # seen again, with other things
     known: Fault | None = None  # as an earlier run told it, where its story does on its own
+    grounded: bool = False  # the latest was seen with things that were made on the way: it can be seen again anywhere
+
+    def take_latest(self, suspicion: Suspicion, steps: tuple[Exchange, ...]) -> None:
+        if not self.grounded:
+            self.latest = suspicion, steps
+            self.grounded = self.seen <= _LOOKED_INTO and _makes_what_it_names(steps)
 
     @property
     def is_faint(self) -> bool:
@@ -40,6 +49,13 @@ class Suspected:
         if self.known is not None:
             return replace(self.known, seen=self.seen)
         return Fault(self.suspicion, self.steps, confirmed=True, seen=self.seen, rests=True)
+
+
+def _makes_what_it_names(steps: Sequence[Exchange]) -> bool:
+    last = len(steps) - 1
+    named = {place for place in slots(steps[last].draft) if place[0] == "path"}
+    made = {flow.place for flow in flows(steps, last) if steps[flow.source].operation.method in ("POST", "PUT")}
+    return named <= made
 
 
 class Suspects:
@@ -60,7 +76,7 @@ class Suspects:
         if known is not None:
             known.seen += 1
             known.operations.setdefault(suspicion.operation)
-            known.latest = suspicion, steps
+            known.take_latest(suspicion, steps)
         elif len(self.by_root) < MOST_SUSPICIONS:
             self.by_root[root(suspicion.cause)] = Suspected(suspicion, steps, {suspicion.operation: None})
 

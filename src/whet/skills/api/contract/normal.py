@@ -89,7 +89,7 @@ class Normaliser:
                 made[key] = kept
         if isinstance(made.get("items"), list):
             made["prefixItems"] = made.pop("items")
-        return made
+        return _choices_of_items(made)
 
     def _keyword(self, key: str, value: Json) -> Json:
         if key in PLAIN:
@@ -174,6 +174,15 @@ class Normaliser:
 
 def _as_text(value: Json) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _choices_of_items(made: dict[str, Any]) -> dict[str, Any]:
+    """`enum` beside `type: array`, with no array in it, means what the items may be: frameworks write it so."""
+    choices, items = made.get("enum"), made.get("items")
+    if made.get("type") != "array" or not choices or any(isinstance(one, list) for one in choices):
+        return made
+    rest = {key: value for key, value in made.items() if key not in ("enum", "items")}
+    return {**rest, "items": {**(items if isinstance(items, dict) else {}), "enum": choices}}
 
 
 def _mend_limits(made: dict[str, Any], node: Mapping[str, Json]) -> None:

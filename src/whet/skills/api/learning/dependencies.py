@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from whet.skills.api.contract.model import Json, Schema
 from whet.skills.api.learning.beliefs import Beliefs, Prior
 from whet.skills.api.learning.company import Company
-from whet.skills.api.learning.entities import Entities, Entity
-from whet.skills.api.learning.paths import noun, prefix_of, spoken
+from whet.skills.api.learning.entities import ETAG, Entities, Entity
+from whet.skills.api.learning.paths import collection_of, noun, prefix_of, spoken
 from whet.skills.api.names import asked_for, is_identity, likeness, words
 from whet.skills.api.values.slots import Slot
 
@@ -24,6 +24,10 @@ _LEAST = 0.05
 _STRANGERS = 0.5  # of its chance, for an edge to things that have nothing to do with those in the request
 _CLEARLY = 0.25
 _MEANT = 0.8
+_NAMED = 0.5  # a chance above which a name says enough
+_BY_PLACE = 0.9
+_VERSIONS = frozenset({"if-match", "if-none-match"})
+_VERSIONED = 0.75
 _UNNAMED = 0.2  # the chance of an identity that no name speaks for
 _SAYING = frozenset({"enum", "const", "pattern", "default", "example", "examples"})  # what to send
 _UUID = re.compile(r"[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}")
@@ -72,6 +76,8 @@ class Dependencies:
         if chosen is None:
             return None
         edge, things = chosen
+        if edge.field == ETAG:
+            return edge, things[-1]  # any other version is old
         return edge, self._entities.pick(things, to_end=slot.operation.startswith("DELETE "))
 
     def _best(self, slot: Slot, fits: Fits, company: Company, least: float = 0.0) -> tuple[Edge, list[Entity]] | None:
@@ -206,11 +212,20 @@ class Dependencies:
         return cached[1]
 
     def _ranked(self, slot: Slot) -> list[tuple[Edge, Prior]]:
+        if slot.where == "header" and slot.name.lower() in _VERSIONS:
+            return [
+                (
+                    Edge(slot, collection_of(_path(slot)), ETAG),
+                    (_VERSIONED * _PRIOR_TRIES, (1 - _VERSIONED) * _PRIOR_TRIES),
+                )
+            ]
         about, name = noun(_above(slot)), _asked(slot)
         scored = [
             (likeness(name, about, field, spoken(kind)) * _standing(field), kind, field)
             for kind, field in self._entities.fields.about(asked_for(name, about))
         ]
+        if slot.where == "path" and max((score for score, _, _ in scored), default=0.0) < _NAMED:
+            scored += self._by_place(slot)
         best = sorted((one for one in scored if one[0] > _LEAST), reverse=True)[:MOST_CANDIDATES]
         if self.is_wide(slot):
             named = {(kind, field) for _, kind, field in best}
@@ -218,6 +233,16 @@ class Dependencies:
                 (_UNNAMED, *one) for one in self._entities.fields.known() if one not in named and _identifies(one[1])
             ]
         return [(Edge(slot, kind, field), (s * _PRIOR_TRIES, (1 - s) * _PRIOR_TRIES)) for s, kind, field in best]
+
+    def _by_place(self, slot: Slot) -> list[tuple[float, str, str]]:
+        """What stands in /series/{show_id}, whatever it is called: an identity of one of /series, or of what was made
+        at /series/import."""
+        about, own = noun(_above(slot)), collection_of(_above(slot))
+        return [
+            (_BY_PLACE * likeness("id", about, field, spoken(kind)) * _standing(field), kind, field)
+            for kind, field in self._entities.fields.known()
+            if kind == own or (kind.startswith(f"{own}/") and "{" not in kind[len(own) :])
+        ]
 
 
 def _identifies(field: str) -> bool:

@@ -18,7 +18,9 @@ from whet.skills.api.values.drafts import Values
 from whet.skills.api.values.slots import NOTHING, Absent, Slot, Source
 
 _KEPT = 0.5  # how often a request that worked is sent as it was, apart from ids that have to be alive
-_PATIENCE = 4  # refusals after which what worked in an earlier run is no longer trusted
+_PATIENCE = 4  # refusals after which what worked before is no longer trusted
+_ALIVE = 0.7  # how often a thing that is there takes the place of one that was written down
+_UNFILTERED = 0.3  # of the requests to a list that has worked: there may be more in it by now
 _PLAIN = 0.5  # of the requests to what has not worked yet: nothing but what is required
 MOST_PER_OPERATION = 4
 
@@ -44,6 +46,7 @@ class Drafting:
         self._recall: Recall | None = None
         self._recipe: Mapping[str, Source] | None = None
         self._refused: dict[str, int] = {}
+        self._in_a_row: dict[str, int] = {}
         self._slots: dict[tuple[str, str], Slot] = {}
         self.worked: dict[str, deque[Made]] = {}
         self.known: dict[str, list[Made]] = {}  # what worked in earlier runs
@@ -102,8 +105,17 @@ class Drafting:
             self._bodies.tell((operation.id, made.draft.media), float(ok))
         if ok:
             self.worked.setdefault(operation.id, deque(maxlen=MOST_PER_OPERATION)).append(made)
+            self._in_a_row[operation.id] = 0
         else:
             self._refused[operation.id] = self._refused.get(operation.id, 0) + 1
+            self._in_a_row[operation.id] = self._in_a_row.get(operation.id, 0) + 1
+            self._doubt(operation.id)
+
+    def _doubt(self, operation: str) -> None:
+        """What worked once and does not any more names what is gone, or may be done once: the oldest is let go."""
+        known = self.worked.get(operation)
+        if known and self._in_a_row[operation] >= _PATIENCE:
+            known.popleft()
 
     def _made(
         self,
@@ -114,11 +126,12 @@ class Drafting:
         everything: bool = False,
     ) -> Made:
         self._recall, self._recipe = Recall(operation, self._dependencies), recipe
-        self._sources.begin()
+        self._sources.begin(reached)
         refusals = self._refused.get(operation.id, 0)
         shows_all = operation.method == "GET" and not refusals  # a filter may hide what others need
         bare = not any(one.required for one in operation.parameters) and body is None
-        plain = not reached and (shows_all or (not bare and self._rng.random() < _PLAIN))
+        again = reached and operation.method == "GET" and self._rng.random() < _UNFILTERED
+        plain = again or (not reached and (shows_all or (not bare and self._rng.random() < _PLAIN)))
 
         def include(slot: Slot) -> bool:
             if recipe is not None:
@@ -128,15 +141,29 @@ class Drafting:
             return not plain and self._sources.include(slot, reached, refusals, bare)
 
         draft, sources = self._values.draft_for(operation, body, include, full=everything)
+        draft = self._with_the_living(draft, body, sources)
         draft = self._heeded(draft, body, self._recall)
         taken = {place: one for place, one in self._recall.taken.items() if sources.get(place) is Source.OBSERVED}
         return Made(draft, sources, taken)
+
+    def _with_the_living(self, draft: Draft, body: Body | None, sources: dict[str, Source]) -> Draft:
+        """An example names what was there when it was written; mostly, what is there now does better."""
+        if body is None or sources.get("body") is not Source.EXAMPLE or not isinstance(draft.body, dict):
+            return draft
+        properties = self._schemas.merged(body.schema).get("properties") or {}
+        named = {name: Slot(draft.operation.id, f"body.{name}", properties.get(name, {}), True) for name in draft.body}
+        refer = {
+            name: slot for name, slot in named.items() if self._sources.refers(slot) and self._rng.random() < _ALIVE
+        }
+        seen = {name: value for name, slot in refer.items() if (value := self._observed(slot)) is not NOTHING}
+        sources |= {f"body.{name}": Source.OBSERVED for name in seen}
+        return replace(draft, body={**draft.body, **seen})
 
     def _heeded(self, draft: Draft, body: Body | None, recall: Recall) -> Draft:
         """With what refusals asked for, as far as the contract allows it."""
         fuller = self.hints.heeded(draft, recall.observed)
         if body is None or fuller is draft:
-            return draft
+            return fuller
         return fuller if self._schemas.is_valid(body.schema, fuller.body, direction="request") else draft
 
     def _refreshed(self, old: Made) -> Made | None:
@@ -169,8 +196,10 @@ class Drafting:
         return max(operation.bodies, key=lambda body: self._bodies.draw((operation.id, body.media), _body_prior(body)))
 
     def _choose(self, slot: Slot, possible: Sequence[Source]) -> Source:
-        if self._recipe and self._recipe.get(slot.place) in possible:
-            return self._recipe[slot.place]
+        recipe = self._recipe.get(slot.place) if self._recipe else None
+        literal = recipe is not Source.OBSERVED and Source.OBSERVED in possible and self._sources.refers(slot)
+        if recipe is not None and recipe in possible and not (literal and self._rng.random() < _ALIVE):
+            return recipe
         return self._sources.choose(slot, possible)
 
     def slot(self, operation: Operation, place: str) -> Slot | None:

@@ -11,10 +11,12 @@ from whet.skills.api.contract.model import Json
 from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.learning.fields import Fields
 from whet.skills.api.learning.gone import Gone
+from whet.skills.api.learning.locations import Locations
 from whet.skills.api.learning.origins import Key, Origins, identities, is_made, key
 from whet.skills.api.learning.paths import collection_of, nameless, prefixes
 from whet.skills.api.names import is_identity
 
+ETAG = "etag"
 MOST_PER_KIND = 40
 MOST_FIELDS = 60
 LONGEST_STORY = 10
@@ -23,6 +25,7 @@ _KEPT_BYTES = 20_000
 _LIST_PLACES = 3
 _WHO = frozenset({"username", "user_name", "login", "email", "mail", "user", "name", "account", "id"})
 _DEEPEST = 3
+_NOT_YET = 202  # what was asked for is not there: what is being done about it is
 
 
 @dataclass(slots=True)
@@ -44,8 +47,8 @@ class Entity:
 class Entities:
     """Newest last; a bounded number per kind. Deleting a thing ends what lives below it."""
 
-    def __init__(self, rng: random.Random) -> None:
-        self._rng = rng
+    def __init__(self, rng: random.Random, locations: Locations | None = None) -> None:
+        self._rng, self._locations = rng, locations or Locations()
         self.by_kind: dict[str, deque[Entity]] = {}
         self.fields = Fields()
         self._origins = Origins()
@@ -219,9 +222,12 @@ class Entities:
         sent = _sent(exchange)
         kind = collection_of(exchange.operation.path)
         things = list(_things(_parsed(exchange)))[:_LIST_PLACES] or [{}]
+        elsewhere = self._locations.elsewhere(exchange)
         for thing in things:
-            fields = dict(islice(_leaves(thing), MOST_FIELDS)) | sent | _location(exchange)
-            if fields:
+            fields = dict(islice(_leaves(thing), MOST_FIELDS)) | sent | _headed(exchange)
+            if elsewhere is not None:
+                yield Entity(elsewhere.kind, elsewhere.place, fields | elsewhere.named, story)
+            if fields and (elsewhere is None or exchange.response.status != _NOT_YET):
                 yield Entity(kind, place, fields, story)
 
     def _keep(self, entity: Entity) -> None:
@@ -269,10 +275,12 @@ def _chosen_name(exchange: Exchange) -> Json:
     return exchange.draft.path.get(prefixes(path)[-1][1])
 
 
-def _location(exchange: Exchange) -> dict[str, Json]:
-    where = exchange.response.header("location")
+def _headed(exchange: Exchange) -> dict[str, Json]:
+    """What headers tell of a thing: the last part of where it is, and its version."""
+    where, version = exchange.response.header("location"), exchange.response.header("etag")
     last = where.split("?")[0].rstrip("/").rpartition("/")[2] if where else ""
-    return {"location": last} if last else {}
+    one = exchange.operation.method != "GET" or exchange.operation.path.rstrip("/").endswith("}")
+    return ({"location": last} if last else {}) | ({ETAG: version} if version and one else {})
 
 
 def _parsed(exchange: Exchange) -> Json:

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import islice
 
 from whet.skills.api.learning.paths import spoken
-from whet.skills.api.names import cosine, is_identity, owner, words
+from whet.skills.api.names import abbreviates, cosine, is_identity, owner, words
 
 Field = tuple[str, str]  # kind of thing, name of the field
 _NEAR = 0.45
@@ -48,7 +48,9 @@ class Fields:
         compared, near = self._near.get(word, (0, []))
         if compared < len(self._by_word):
             fresh = islice(self._by_word, compared, None)
-            near += [other for other in fresh if other == word or cosine(word, other) > _NEAR]
+            near += [
+                other for other in fresh if other == word or abbreviates(word, other) or cosine(word, other) > _NEAR
+            ]
             self._near[word] = (len(self._by_word), near)
         return near
 

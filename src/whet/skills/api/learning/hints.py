@@ -14,13 +14,15 @@ from itertools import islice
 from typing import Any
 
 from whet.skills.api.contract.model import Json
-from whet.skills.api.exchange import Draft, Exchange
+from whet.skills.api.exchange import NO_BODY, Draft, Exchange
 from whet.skills.api.names import words
 from whet.skills.api.values.realistic import realistic
 from whet.skills.api.values.slots import NOTHING, Absent, Slot
 
 _NAMING = frozenset({"name", "field", "param", "parameter", "property", "attribute", "path", "pointer", "loc", "key"})
 _PLACES = frozenset({"body", "query", "path", "header", "cookie", "data"})
+# What a whole object is refused under: names of error formats, not of fields.
+_NOBODYS = frozenset({"_schema", "non_field_errors", "nonFieldErrors", "__all__", "__root__"})
 _AROUND = frozenset({"errors", "error", "messages", "message", "detail", "details", "json", "form", "body"})
 _FIELD = re.compile(r"[A-Za-z_][\w-]*")
 _DEMAND = re.compile(
@@ -28,12 +30,15 @@ _DEMAND = re.compile(
 )
 _NAMED = re.compile(r"[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*)*")
 _MOST_FIELDS = 4  # per operation
-_MOST_NAMES = 100  # per operation, that stood in a demand
+_MOST_NAMES = 200  # per operation, that stood in a demand
+_LONGEST_NAME = 3  # words: "handshake protocols"
 _LONGEST_WAY = 4
 _LONGEST = 300  # of a sentence; what is longer shows data, or is a page, and is heard beside its demands alone
 _BESIDE = 100
 _MOST_DEMANDS = 3
 _HEEDED = 0.7
+_ABOUT_BODIES = frozenset({400, 411, 415, 422})
+_BODY = re.compile(r"\b(json|body|payload|parse error|content[- ]type|media type|this field is required)\b", re.I)
 _DEEPEST = 6
 
 Way = tuple[str, ...]
@@ -43,6 +48,7 @@ class Hints:
     def __init__(self, rng: random.Random) -> None:
         self._rng = rng
         self.asked: dict[str, dict[Way, None]] = {}  # per operation: the way to a field of the body
+        self._bodies: set[str] = set()  # operations that want a body of which the contract does not speak
         self._said: dict[str, set[Way]] = {}  # per operation: names in sentences that demand something
 
     def listen(self, exchange: Exchange) -> bool:
@@ -52,6 +58,9 @@ class Hints:
             return False
         error = _parsed(exchange.response.body)
         before = self._known(exchange.operation.id)
+        if _lacks_a_body(exchange, error):
+            self._bodies.add(exchange.operation.id)
+            body = {}
         if isinstance(body, dict):
             self._ask(exchange.operation.id, body, error)
         said = self._said.setdefault(exchange.operation.id, set())
@@ -59,7 +68,7 @@ class Hints:
         return self._known(exchange.operation.id) > before
 
     def _known(self, operation: str) -> int:
-        return len(self.asked.get(operation, ())) + len(self._said.get(operation, ()))
+        return len(self.asked.get(operation, ())) + len(self._said.get(operation, ())) + (operation in self._bodies)
 
     def _ask(self, operation: str, body: Mapping[str, Json], error: Json) -> None:
         asked = self.asked.setdefault(operation, {})
@@ -76,7 +85,9 @@ class Hints:
         return way[-1:] in said or any(one[: len(way)] == way for one in said)
 
     def heeded(self, draft: Draft, observed: Callable[[Slot], Json | Absent]) -> Draft:
-        """The draft with the fields its operation was asked for, most of the time."""
+        """The draft with the fields its operation was asked for, most of the time; and with a body at all."""
+        if draft.body is NO_BODY and draft.operation.id in self._bodies and self._rng.random() < _HEEDED:
+            draft = replace(draft, body={}, media="application/json")
         asked = self.asked.get(draft.operation.id)
         if not asked or not isinstance(draft.body, dict) or self._rng.random() > _HEEDED:
             return draft
@@ -98,11 +109,20 @@ class Hints:
         return realistic(way[-1], "string", {}, self._rng) if known is NOTHING else known
 
 
+def _lacks_a_body(exchange: Exchange, error: Json) -> bool:
+    """The contract has none for this operation, and the refusal speaks of one."""
+    bare = not exchange.operation.bodies and exchange.draft.body is NO_BODY and exchange.draft.raw is None
+    if not bare or exchange.operation.method not in {"POST", "PUT", "PATCH"}:
+        return False
+    said = error if isinstance(error, str) else json.dumps(error)
+    return exchange.response.status in _ABOUT_BODIES and _BODY.search(said[:_LONGEST]) is not None
+
+
 def _demanded(error: Json, depth: int = 0) -> Iterator[Way]:
     """Every name in a sentence that demands something, word by word and with what it is a part of."""
     if isinstance(error, str):
         for sentence in _sentences(error):
-            yield from (_spoken(name.split(".")) for name in _NAMED.findall(sentence))
+            yield from _names(sentence)
     elif isinstance(error, list) and depth <= _DEEPEST:
         for one in error:
             yield from _demanded(one, depth + 1)
@@ -119,6 +139,14 @@ def _sentences(text: str) -> Iterator[str]:
         yield from (text for _ in islice(demands, 1))
     else:
         yield from (text[max(0, one.start() - _BESIDE) : one.end() + _BESIDE] for one in demands)
+
+
+def _names(sentence: str) -> Iterator[Way]:
+    """Every word, with what it is a part of, and words that stand together."""
+    said = _NAMED.findall(sentence)
+    yield from (_spoken(name.split(".")) for name in said)
+    for count in range(2, _LONGEST_NAME + 1):
+        yield from (_spoken([" ".join(said[at : at + count])]) for at in range(len(said) - count + 1))
 
 
 def _demands_it(name: str, said: Json) -> bool:
@@ -149,7 +177,7 @@ def _named(error: Json, depth: int = 0, above: Way = ()) -> Iterator[Way]:
     elif isinstance(error, dict):
         for key, value in error.items():
             way = (*above, key) if _demands_it(key, value) else _way(value) if key.lower() in _NAMING else None
-            if way and len(way) <= _LONGEST_WAY and all(_FIELD.fullmatch(name) for name in way):
+            if way and _NOBODYS.isdisjoint(way) and len(way) <= _LONGEST_WAY and all(map(_FIELD.fullmatch, way)):
                 yield way
             else:
                 yield from _named(value, depth + 1, above if key in _AROUND else (*above, key))

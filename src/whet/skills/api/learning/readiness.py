@@ -52,8 +52,8 @@ class Readiness:
         if operation.method != "DELETE":
             return False
         need = self._needs[operation.id]
-        if need is None or self._entities.distinct(need[0], need[1].name, most=2) > 1:
-            return False
+        if need is None or self._entities.distinct(need[0], need[1].name, most=2) != 1:
+            return False  # where nothing lives there is nothing to lose
         return sequencing.worked(operation) or any(
             not sequencing.worked(user) and sequencing.refusals(user) < _PATIENCE for user in self._users[operation.id]
         )

@@ -220,7 +220,10 @@ class Sequencing:
         own = self._rng.beta(_OWN_PRIOR[0] + self.mutated_news, _OWN_PRIOR[1] + _MISS * misses)
         worth = own * drawn[np.arange(len(self.operations)), best]
         worth[self.reached == 0] *= _UNREACHED_WORTH
-        worth[(self.reached == 0) & (self.refused < _UNREACHED_TRIES)] = 0.0
+        early = np.where(
+            self._ready, self.refused < _UNREACHED_TRIES, self.refused == 0
+        )  # no use waiting for unready ones
+        worth[(self.reached == 0) & early] = 0.0
         return worth, best
 
     def _any(self) -> Step:

@@ -24,6 +24,7 @@ _SURE_OF_ALL = 3  # PUT operations that make nothing, and none that does: so it 
 _KNOWN_PATH: Prior = (9.0, 1.0)  # an id the service gave is nearly always better than one made up
 _MADE_UP_PATH: Prior = (0.5, 2.0)
 _ALL_KNOWN = 0.5
+_EXAMPLES_TOGETHER = 0.2
 _FEW = 0.06  # chance to add an optional value to a request that has not worked yet; most need only what is required
 _MORE = 0.4
 _MOST = 0.8
@@ -48,6 +49,7 @@ class Sources:
         self.paths: Beliefs[tuple[str, bool]] = Beliefs(rng)
         self._made_up: bool | None = None
         self._all_known: bool | None = None
+        self._all_examples = False
         self.namesakes: Beliefs[tuple[str, str]] = Beliefs(rng)
         self._kinds: dict[tuple[str, str], tuple[str, str]] = {}
         self._created: set[str] = set()  # PUT operations that made a thing under a name of our own
@@ -61,11 +63,15 @@ class Sources:
             return Source.OBSERVED
         if not self._learn:
             return self._rng.choice(list(possible))
+        if self._all_examples and Source.EXAMPLE in possible:
+            return Source.EXAMPLE
         return max(possible, key=lambda source: self._draw(slot, source))
 
-    def begin(self) -> None:
-        """A new request: its path is chosen anew."""
+    def begin(self, reached: bool = True) -> None:
+        """A new request: its path is chosen anew. While its operation has not worked, now and then all examples are
+        taken at once: a name and a password belong together."""
         self._made_up = self._all_known = None
+        self._all_examples = not reached and self._rng.random() < _EXAMPLES_TOGETHER
 
     def _is_all_known(self) -> bool:
         """Where names led nowhere, one choice for all that is required: several references have to be right at once."""
@@ -127,16 +133,16 @@ class Sources:
 
     def _prior(self, slot: Slot, source: Source) -> Prior:
         if source is not Source.OBSERVED:
-            return _MADE_UP_REFERENCE if self._refers(slot) else _PRIORS[source]
+            return _MADE_UP_REFERENCE if self.refers(slot) else _PRIORS[source]
         promise = min(0.95, max(0.05, self._dependencies.promise(slot)))
-        tries = _REFERENCE_TRIES if self._refers(slot) else _OBSERVED_TRIES
+        tries = _REFERENCE_TRIES if self.refers(slot) else _OBSERVED_TRIES
         return promise * tries, (1 - promise) * tries
 
     def _kind_of(self, slot: Slot) -> str:
         """What is learned of one reference serves those of the same name, not whatever else is a uuid."""
-        return f"a {' '.join(words(slot.name))}" if self._refers(slot) else kind_of(slot)
+        return f"a {' '.join(words(slot.name))}" if self.refers(slot) else kind_of(slot)
 
-    def _refers(self, slot: Slot) -> bool:
+    def refers(self, slot: Slot) -> bool:
         """`customer_id`, or a uuid that is not its own. So does `customer`, where customers were met."""
         if slot.where not in {"body", "query"}:
             return False

@@ -107,15 +107,17 @@ class Trail:
 
     def order(self) -> list[Way]:
         """What works, what deletes, then failures; of each the most certain first, in the order they were found. But
-        what rests on most is deleted first: with what it rests on it would be gone too."""
+        what rests on most, or came last, is deleted first: with what it rests on it would be gone too."""
         heights: dict[str, int] = {}
-        return sorted(self.ways.values(), key=lambda way: (*self._place(way, heights), way.missed, way.at, way.sign))
+        return sorted(self.ways.values(), key=lambda way: (*self._place(way, heights), way.sign))
 
-    def _place(self, way: Way, heights: dict[str, int]) -> tuple[int, int, int]:
+    def _place(self, way: Way, heights: dict[str, int]) -> tuple[int, int, int, int, int]:
         method, _, path = way.operation.partition(" ")
         if way.sign != WORKS:
-            return 2, 0, 0
-        return (1, -self._height(way.step, heights), -path.count("/")) if method == "DELETE" else (0, 0, 0)
+            return 2, 0, 0, way.missed, way.at
+        if method != "DELETE":
+            return 0, 0, 0, way.missed, way.at
+        return 1, -self._height(way.step, heights), -path.count("/"), way.missed, -way.at
 
     def _height(self, key: str, known: dict[str, int]) -> int:
         """How many steps it rests on, one on the other. One that rests on itself is in no trail of ours."""

@@ -19,7 +19,7 @@ from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.faults import Fault, Kind, Suspicion
 from whet.skills.api.oracles.keeping import Keeping
 from whet.skills.api.oracles.minimising import shortened, without_parts
-from whet.skills.api.oracles.replaying import SEMANTIC, Purse, Replay, Send, Spent, needed, other_writes
+from whet.skills.api.oracles.replaying import GONE, SEMANTIC, Purse, Replay, Send, Spent, needed, other_writes
 from whet.skills.api.oracles.semantics import Semantics
 from whet.skills.api.oracles.symptoms import REFUSALS, Symptoms
 
@@ -96,7 +96,17 @@ class Confirming:
                     if not told.rests or suspicion.kind in _SILENT:  # silence is not asked for twice
                         return told
                     resting = resting or told
+            resting = resting or self._shown_gone(suspicion, replay)
         return resting
+
+    def _shown_gone(self, suspicion: Suspicion, replay: Replay) -> _Shown | None:
+        """What was not there then, and is now, has to go first."""
+        last = replay.steps[-1]
+        deletes = self._contract.operation(f"DELETE {last.operation.path}")
+        if deletes is None or last.operation.method != "GET" or last.response.status not in GONE:
+            return None
+        shown = replay.play_deleted(needed(suspicion.kind, replay.steps), deletes)
+        return _Shown(shown, rests=True) if self._shows(suspicion, shown, replay) else None
 
     def _shows(self, suspicion: Suspicion, shown: tuple[Exchange, ...], replay: Replay) -> bool:
         last = shown[-1]

@@ -4,7 +4,7 @@ import random
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
-from whet.skills.api.contract.model import Schema
+from whet.skills.api.contract.model import Operation, Schema
 from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.exchange import NO_BODY, Draft, Exchange
 from whet.skills.api.faults import Kind
@@ -15,6 +15,7 @@ from whet.skills.api.renaming import other_name
 Send = Callable[[Draft], Exchange]
 SEMANTIC = frozenset({Kind.READ_AFTER_DELETE, Kind.LOST_UPDATE, Kind.NOT_CREATED})
 _CONFLICT = 409
+GONE = frozenset({404, 410})
 _TAKEN = frozenset({400, _CONFLICT, 422})
 _READS = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 _ROOM = 10_000
@@ -88,8 +89,8 @@ def put_there(steps: Sequence[Exchange], step: int) -> list[int]:
     path = _path(steps[step])
     put = [number for number in range(step) if steps[number].ok and steps[number].operation.method == "PUT"]
     latest = {_path(steps[number]): number for number in put}
-    if steps[step].operation.method == "PUT":
-        latest.pop(path, None)  # it needs nobody to put it there
+    if steps[step].operation.method == "PUT" or steps[step].response.status in GONE:
+        latest.pop(path, None)  # it needs nobody to put it there, or it was not there any more
     return [number for there, number in latest.items() if path == there or path.startswith(f"{there}/")]
 
 
@@ -114,6 +115,18 @@ class Replay:
             self.fresh[number] = self._again(number)
         return tuple(self.fresh.values())
 
+    def play_deleted(self, numbers: Sequence[int], deletes: Operation) -> tuple[Exchange, ...]:
+        """The same, but what the last one names is deleted before."""
+        self.fresh = {}
+        for number in numbers:
+            self.fresh[number] = self._again(number)
+        last = len(self.steps) - 1
+        path = rebound(self.steps[last].draft, self._flows[last], self.fresh).path
+        deleted = self._purse.send(Draft(deletes, path=path))
+        before = tuple(self.fresh.values())
+        self.fresh[last] = self._again(last)
+        return (*before, deleted, self.fresh[last])
+
     def last_with(self, draft: Draft) -> Exchange:
         """The last step as another draft, after the steps that were played."""
         return self._sent(draft, self.steps[-1], self.bound())
@@ -123,8 +136,11 @@ class Replay:
         return frozenset(flow.place for flow in self._flows[-1])
 
     def rests(self, number: int) -> bool:
-        """Whether a step's path names a thing that no step made: one that was there, or its name in other letters."""
+        """Whether a step's path names a thing that no step made: one that was there, or its name in other letters; or
+        whether it worked by a version that no step told."""
         draft, bound = self.steps[number].draft, {flow.place for flow in self._flows[number]}
+        if self.steps[number].ok and any(place not in bound for place in _versions(draft)):
+            return True
         texts = [
             str(value)
             for name, value in draft.path.items()
@@ -153,6 +169,11 @@ class Replay:
             fresh = renamed(self._schemas, draft, f"{exchange.number}")
             exchange = exchange if fresh is draft else self._purse.send(fresh)
         return exchange
+
+
+def _versions(draft: Draft) -> list[Place]:
+    """Where it says which version is meant; `*` is any."""
+    return [("header", name) for name, value in draft.headers.items() if name.lower() == "if-match" and value != "*"]
 
 
 def _plain(draft: Draft) -> Draft:
