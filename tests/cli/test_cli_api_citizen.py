@@ -185,6 +185,25 @@ class TestSecrets:
         assert json.loads(shown)["faults"]
         assert SECRET not in self.all_written(project) + out + err + shown
 
+    @pytest.mark.parametrize(("kind", "where", "name"), [("query", "query", "k"), ("cookie", "cookie", "sid")])
+    def test_nor_is_it_given_away_by_the_wrong_ones(self, project: Path, kind: str, where: str, name: str) -> None:
+        """The service lets anybody in who has any key, and repeats it."""
+        scheme = {"type": "apiKey", "in": where, "name": name}
+        made = document(
+            {"/mine": {"get": does("200", "401", security=[{"key": []}])}},
+            components={"securitySchemes": {"key": scheme}},
+        )
+
+        def answering(heard: Heard) -> Answer:
+            key = heard.query.get(name) or heard.headers.get("Cookie")
+            return (200, {"you": key, "backwards": str(key)[::-1]}) if key else (401, {})
+
+        with served(answering, made) as small:
+            _, out, err = api(project, small.url, "--auth", f"{kind}:{name}={SECRET}", *self.outputs())
+        written = (self.all_written(project) + out + err).lower()
+        assert "whet-wrong-credential" in out
+        assert [form for form in (SECRET, SECRET[::-1]) if form in written] == []
+
     def test_a_password_is_not_told_in_clear_or_encoded(self, project: Path) -> None:
         encoded = base64.b64encode(f"ann:{PASSWORD}".encode()).decode()
 
