@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,13 @@ from tests.cli.command_line import WHET, environment
 from tests.skills.api.small_service import Answer, Heard, Small, document, does, in_query, record, served
 
 from whet.cli.api import _as_before, _terminable
+from whet.skills.api.contract.reading import read_contract
+from whet.skills.api.contract.schemas import Schemas
+from whet.skills.api.exchange import Draft, Exchange
+from whet.skills.api.learning.portable import pack_exchange
+from whet.skills.api.oracles.symptoms import Symptoms
 from whet.store import open_store
+from whet.tools.http.messages import Request, Response
 
 
 @pytest.fixture
@@ -184,6 +191,41 @@ class TestSecrets:
         assert any(SECRET in str(one.headers) + str(one.query) for one in small.heard)
         assert json.loads(shown)["faults"]
         assert SECRET not in self.all_written(project) + out + err + shown
+
+    @pytest.mark.parametrize(("kind", "where", "name"), [("query", "query", "k"), ("cookie", "cookie", "sid")])
+    def test_nor_is_it_given_away_by_the_wrong_ones(self, project: Path, kind: str, where: str, name: str) -> None:
+        """The service lets anybody in who has any key, and repeats it."""
+        scheme = {"type": "apiKey", "in": where, "name": name}
+        made = document(
+            {"/mine": {"get": does("200", "401", security=[{"key": []}])}},
+            components={"securitySchemes": {"key": scheme}},
+        )
+
+        def answering(heard: Heard) -> Answer:
+            key = heard.query.get(name) or heard.headers.get("Cookie")
+            return (200, {"you": key, "backwards": str(key)[::-1]}) if key else (401, {})
+
+        with served(answering, made) as small:
+            _, out, err = api(project, small.url, "--auth", f"{kind}:{name}={SECRET}", *self.outputs())
+        written = (self.all_written(project) + out + err).lower()
+        assert "whet-wrong-credential" in out
+        assert [form for form in (SECRET, SECRET[::-1]) if form in written] == []
+
+    @pytest.mark.parametrize("length", range(280, 300))
+    def test_nor_is_half_of_it_told_where_an_answer_is_cut(self, length: int) -> None:
+        """Half of a secret is nothing that could be found and hidden."""
+        said = "x " * (length // 2) + f"Bearer%20{SECRET} and on {'y ' * 400}"
+        answer = Response(500, (), said.encode())
+        made = read_contract(DESK)
+        note = made.operation("GET /notes/{id}")
+        assert note is not None
+        exchange = Exchange(1, Draft(note), Request("GET", "/notes/1"), answer)
+        (told,) = Symptoms(made, Schemas(made)).of(exchange)
+        assert len(told.detail) > 250
+        assert SECRET[:4] not in told.detail.replace(SECRET, "")
+        late = replace(exchange, response=Response(500, (), ("x " * 1850).encode() + said.encode()))
+        kept = str(pack_exchange(late)["answer"])
+        assert SECRET[:4] not in kept.replace(SECRET, "")
 
     def test_a_password_is_not_told_in_clear_or_encoded(self, project: Path) -> None:
         encoded = base64.b64encode(f"ann:{PASSWORD}".encode()).decode()

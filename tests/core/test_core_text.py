@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from whet.core.text import printable, printable_lines
+from whet.core.text import printable, printable_lines, whole_words
 
 anything = st.text(st.characters(), max_size=60)
 UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -78,3 +78,14 @@ def test_a_bare_return_cannot_overwrite_the_line() -> None:
 
 def test_many_lines_are_cut_as_a_whole() -> None:
     assert printable_lines("ab\ncd\nef", limit=4) == "ab\nc…"
+
+
+def test_a_text_is_cut_where_a_word_ends() -> None:
+    told = 'at "a b", then half'
+    assert [whole_words(told, limit) for limit in (2, 5, 8, 16, len(told))] == [
+        "",
+        'at "',
+        'at "a b"',
+        'at "a b", then ',
+        told,
+    ]

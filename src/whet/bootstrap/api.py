@@ -150,7 +150,8 @@ class Visit:
     def _secrets(self) -> Secrets:
         given = [value for _, value in self.asked.headers]
         own = (self.asked.oauth2.client_secret,) if self.asked.oauth2 else ()
-        return Secrets((*self.access.secrets(), *given, *own), [name for name, _ in self.asked.headers])
+        names = [*(name for name, _ in self.asked.headers), *(one.name for one in self.access.given)]
+        return Secrets((*self.access.secrets(), *given, *own), names)
 
     def _lines(self) -> list[OperationLine]:
         told = self.campaign.operations
@@ -207,8 +208,8 @@ def prepare(asked: Asked, store: ServiceKnowledge | None) -> Visit:
     operations, left_out = _in_scope(contract, asked)
     headers, credentials = split_headers(contract, asked.headers)
     tokens = (token(client, contract, asked.oauth2),) if asked.oauth2 else ()
-    access = Access(contract, (*asked.credentials, *credentials, *tokens))
     seed = asked.seed if asked.seed is not None else random.SystemRandom().randrange(2**31)
+    access = Access(contract, (*asked.credentials, *credentials, *tokens), seed)
     service = Service(client, access, base, asked.per_second, headers, patience_seconds=asked.budget.back_seconds)
     explorer = Explorer(contract, operations, service.send, seed, asked.learned)
     kept = kept_of(store, origin, base, contract) if store is not None else None

@@ -1,9 +1,11 @@
 """Text from outside, made safe to look at."""
 
+import re
 import unicodedata
 
 # Categories that can move the cursor, hide or reorder text, or end a line.
 _UNSAFE = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
+_NO_END = re.compile(r"[^\s,;{}()\[\]<>\"']*")
 
 
 def printable(text: str, limit: int = 500) -> str:
@@ -14,6 +16,14 @@ def printable(text: str, limit: int = 500) -> str:
     """
     shown = "".join(_visible(c) for c in text[: limit + 1])
     return shown if len(shown) <= limit else shown[:limit] + "…"
+
+
+def whole_words(text: str, limit: int) -> str:
+    """Cut where something ends: half of a word may be half of a secret, which nobody knows for one any more."""
+    if len(text) <= limit:
+        return text
+    begun = _NO_END.match(text[:limit][::-1])
+    return text[: limit - (begun.end() if begun else 0)]
 
 
 def printable_lines(text: str, limit: int = 4000) -> str:

@@ -100,6 +100,35 @@ def test_no_output_holds_a_secret(secret: str) -> None:
 BASELINE = list(outputs(telling_report("\uabcd\uabce\uabcf\uabd0\uabd1\uabd2\uabd3")).values())
 
 
+def repeated(secret: str) -> Iterator[str]:
+    """As services repeat what they were sent."""
+    cased = (secret, secret.upper(), secret.lower(), secret.swapcase(), secret[::-1], secret[::-1].upper())
+    for one in (*cased, secret.encode("ascii", "replace").decode(), secret.encode().decode("latin-1")):
+        for written in (one, json.dumps(one)[1:-1], json.dumps(one, ensure_ascii=False)[1:-1]):
+            yield from (written, json.dumps(written)[1:-1], json.dumps(written, ensure_ascii=False)[1:-1])
+        yield from (quote(one, safe=""), quote_plus(one), quote(quote(one, safe=""), safe=""), quote(one).lower())
+        yield from (html.escape(one), one.replace("&", "&amp;").replace("<", "&lt;"))
+
+
+@pytest.mark.parametrize(
+    "secret",
+    ["SeKrEt-token-42", 'SeKrEt"q\\tok/en+1=é', "'<S&E>' \\\\KR\\nET", "ключ от двери", "half \ud800 of it"],
+    ids=ascii,
+)
+def test_a_secret_is_known_in_whatever_form_it_comes_back(secret: str) -> None:
+    secrets = Secrets([secret])
+    whole = [one for one in repeated(secret) if "\ud800" not in one] if "\ud800" not in secret else [secret]
+    for form in whole:
+        assert secrets.text(f"before {form} after") == "before *** after"
+        assert secrets.raw(f"before {form} after".encode("utf-8", "surrogatepass")) == b"before *** after"
+        body = json.dumps({"error": f"failed for {form}"}, ensure_ascii=True).encode()
+        assert json.loads(secrets.body_for_reading(body)) == {"error": "failed for ***"}
+
+
+def test_a_short_secret_in_other_letters_may_be_another_word() -> None:
+    assert Secrets(["left"]).text("Left over, felt: left, L%C3%A9eft") == "Left over, felt: ***, L%C3%A9eft"
+
+
 def read(document: Any) -> Any:
     return json.loads(Secrets().body_for_reading(json.dumps(document).encode()))
 

@@ -130,6 +130,23 @@ def test_a_curl_line_of_wrong_credentials_sends_wrong_ones(credentials: Literal[
     assert TOKEN not in line.curl
 
 
+@pytest.mark.parametrize(
+    ("credentials", "sent"), [("wrong", "'/shape?key=whet-wrong-credential'"), ("given", "'WHET_API_KEY'")]
+)
+def test_a_credential_of_the_query_is_no_other_in_lines_than_in_tests(
+    credentials: Literal["given", "wrong"], sent: str
+) -> None:
+    made = contract()
+    operation = made.operation("GET /shape")
+    assert operation is not None
+    step = Exchange(1, Draft(operation, credentials=credentials), Request("GET", f"/shape?key={TOKEN}"), Response(200))
+    line = fault_line(fault(Kind.MISSING_AUTH, step), made, "http://127.0.0.1:1", Secrets([TOKEN], ["key"]))
+    source = module_source(replace(EMPTY, faults=(line,)))
+    assert sent in source
+    assert sent.strip("'") in line.curl
+    assert TOKEN not in source + line.curl
+
+
 def test_without_faults_nothing_is_written(tmp_path: Path) -> None:
     assert write_tests(EMPTY, tmp_path / "new") is None
     assert not (tmp_path / "new").exists()

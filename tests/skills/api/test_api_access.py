@@ -1,6 +1,8 @@
 """Credentials: how they are given, carried, spoiled, and got from the service itself."""
 
 import base64
+import random
+import re
 from itertools import islice
 from typing import Any
 
@@ -12,6 +14,7 @@ from whet.skills.api.access import Access, Credential, parse_credential, split_h
 from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.explorer import Explorer
 from whet.skills.api.oauth import ClientCredentials, parse_client, token
+from whet.skills.api.spoiling import spoiled
 from whet.tools.http.client import Client
 from whet.tools.http.messages import Request
 
@@ -73,6 +76,30 @@ class TestGiven:
     def test_a_wrong_credential_is_never_the_right_one(self, value: str) -> None:
         wrong = dict(dressed(Access(CONTRACT, (Credential("header", "X-Key", value),)), "wrong").headers)["X-Key"]
         assert wrong != value
+
+    @pytest.mark.parametrize(
+        ("right", "form"),
+        [
+            ("Bearer SeKrEt-token.42", r"Bearer [A-Z][a-z][A-Z][a-z][A-Z][a-z]-[a-z]{5}\.\d\d"),
+            ("8f14e45f-ceea-4672-AB", r"[0-9a-f]{8}-[a-f]{4}-\d{4}-[A-F]{2}"),
+            ("Basic " + base64.b64encode(b"ann:right").decode(), "Basic " + base64.b64encode(b"whet:wrong").decode()),
+            ("my secret phrase", "[a-z]{16}"),
+            ("pa$$ wörd", "[a-z]{9}"),
+        ],
+    )
+    def test_a_wrong_credential_has_the_form_of_the_right_one(self, right: str, form: str) -> None:
+        assert re.fullmatch(form, spoiled(right, random.Random(1)))
+
+    def test_of_many_wrong_ones_nobody_learns_the_right_one(self) -> None:
+        """Neither by what they have of it, nor by what they never have."""
+        made = [spoiled("Bearer z7", random.Random(seed)).removeprefix("Bearer ") for seed in range(500)]
+        assert {one[0] for one in made} == set("abcdefghijklmnopqrstuvwxyz")
+        assert {one[1] for one in made} == set("0123456789")
+
+    def test_a_run_has_one_wrong_credential_and_another_run_another(self) -> None:
+        given = (parse_credential("query:k=SeKrEt-token-42"),)
+        first, again, other = (dressed(Access(CONTRACT, given, seed), "wrong").target for seed in (1, 1, 2))
+        assert first == again != other
 
     def test_without_any_a_wrong_one_is_made_as_the_contract_says(self) -> None:
         assert "X-Key" in dict(dressed(Access(CONTRACT), "wrong").headers)

@@ -8,7 +8,7 @@ from whet.reports.api.carrying import carried, escaped, stale_values
 from whet.reports.api.curl import curl_line
 from whet.reports.api.model import FaultLine, Severity, Standing, StepLine
 from whet.reports.api.promises import promise_of
-from whet.reports.api.redaction import HIDDEN, WRONG, Secrets, response_secrets
+from whet.reports.api.redaction import HIDDEN, Secrets, response_secrets
 from whet.reports.api.words import SEVERITY
 from whet.skills.api.contract.model import Contract, Operation
 from whet.skills.api.contract.schemas import Schemas
@@ -16,6 +16,7 @@ from whet.skills.api.exchange import Exchange
 from whet.skills.api.faults import Fault, Kind
 from whet.skills.api.oracles.replaying import names
 from whet.skills.api.oracles.slots import Place
+from whet.skills.api.spoiling import WRONG
 from whet.tools.http.messages import Headers, Request, Response
 
 SHOWN_CHARACTERS = 4_000

@@ -89,7 +89,7 @@ def _head(report: ApiReport) -> str:
     return (
         f'"""What is wrong with {shown}: each test fails now and passes when its fault is fixed.\n\n'
         f"{_MARK} (seed {report.seed}); the next run writes it anew. WHET_API_URL names another place of the service,\n"
-        "WHET_API_AUTHORIZATION and the like hold the headers with credentials, which are not written down.\n"
+        "WHET_API_AUTHORIZATION and the like hold headers and fields with credentials, which are not written down.\n"
         '"""\n\n'
     )
 

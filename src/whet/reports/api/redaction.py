@@ -5,25 +5,21 @@ form they travel in, and the headers that carry credentials. What is only read a
 password, token or key: those may be the service's own.
 """
 
-import base64
 import dataclasses
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from enum import Enum
 from typing import TypeVar
-from urllib.parse import quote, quote_plus, urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from whet.reports.api.model import Json
+from whet.reports.api.secret_forms import Hiding
 from whet.tools.http.messages import Headers, Request, Response
 
 T = TypeVar("T")
 
 HIDDEN = "***"
-# Sent where the run had sent a wrong credential on purpose.
-WRONG = "whet-wrong-credential"
-# A shorter value would be found, and hidden, inside of ordinary words; it is hidden by its place alone.
-SHORTEST = 4
 # Below this length a text that is called a token may be any word ("refresh", "bearer").
 SHORTEST_TOKEN = 12
 CREDENTIAL_HEADERS = frozenset(
@@ -48,14 +44,10 @@ class Secrets:
 
     def __init__(self, values: Iterable[str] = (), names: Iterable[str] = ()) -> None:
         self._values, self._given_names = tuple(values), tuple(names)
-        long_enough = {value for value in self._values if len(value) >= SHORTEST}
-        forms = {form for value in long_enough for form in _forms(value)}
-        longest_first = sorted(forms, key=lambda form: (-len(form), form))
-        self._text = re.compile("|".join(map(re.escape, longest_first))) if forms else None
-        encoded = [re.escape(form.encode("utf-8", "surrogateescape")) for form in longest_first]
-        self._bytes = re.compile(b"|".join(encoded)) if forms else None
+        self._hiding = Hiding(self._values, HIDDEN)
         self._names = CREDENTIAL_HEADERS | {name.lower() for name in self._given_names}
-        fields = "|".join(re.escape(quote(name, safe="")) for name in sorted(self._names))
+        written = {quote(name, safe=safe) for name in self._names for safe in ("", "/")}
+        fields = "|".join(map(re.escape, sorted(written)))
         self._fields = re.compile(rf"(^|&)({fields})=[^&#]*", re.IGNORECASE)
 
     def with_values(self, more: Iterable[str]) -> "Secrets":
@@ -63,10 +55,10 @@ class Secrets:
 
     def text(self, text: str) -> str:
         """`text` without any given value."""
-        return text if self._text is None else self._text.sub(HIDDEN, text)
+        return self._hiding.text(text)
 
     def raw(self, body: bytes) -> bytes:
-        return body if self._bytes is None else self._bytes.sub(HIDDEN.encode(), body)
+        return self._hiding.raw(body)
 
     def request(self, request: Request, made_up: Headers = ()) -> Request:
         """To be sent again: given values and credential headers are hidden, everything else stays to the byte.
@@ -190,27 +182,3 @@ def _telling_leaves(document: Json) -> Iterator[str]:
 def _member_hidden(found: re.Match[str]) -> str:
     quoted = found[2].startswith('"')
     return found[1] + (f'"{HIDDEN}"' if quoted else HIDDEN)
-
-
-def _forms(value: str) -> Iterator[str]:
-    """As it is, in addresses, in JSON, and in base64 wherever it begins within the encoded text."""
-    encoded = value.encode("utf-8", "surrogateescape")
-    yield value
-    for written in (quote(encoded, safe=""), quote(encoded), quote_plus(encoded)):
-        yield written
-        yield re.sub(r"%[0-9A-F]{2}", lambda found: found[0].lower(), written)
-    for ascii_only in (True, False):
-        written = json.dumps(value, ensure_ascii=ascii_only)[1:-1]
-        yield from (written, written.replace("/", "\\/"))
-    for standard in (encoded, value.encode("latin-1", "replace")):
-        yield from _base64_forms(standard)
-
-
-def _base64_forms(value: bytes) -> Iterator[str]:
-    """What of it is the same whatever stands before and behind: three ways to begin, cut to whole characters."""
-    for before in range(3):
-        bits = base64.b64encode(b"\0" * before + value).decode()
-        begin, end = -(-before * 8 // 6), (before + len(value)) * 8 // 6
-        stable = bits[begin:end]
-        if len(stable) >= SHORTEST:
-            yield from (stable, stable.replace("+", "-").replace("/", "_"))

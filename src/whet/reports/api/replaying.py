@@ -6,8 +6,9 @@ from urllib.parse import unquote
 from whet.reports.api.carrying import body_pattern
 from whet.reports.api.curl import credential_variable
 from whet.reports.api.model import Carried, FaultLine, StepLine
-from whet.reports.api.redaction import HIDDEN, WRONG
+from whet.reports.api.redaction import HIDDEN
 from whet.skills.api.faults import Kind
+from whet.skills.api.spoiling import WRONG
 
 _LINE = 110
 _OTHERS = (404, 412)  # it is not there, or not as it was
@@ -62,7 +63,8 @@ def _gone(step: StepLine, fault: FaultLine) -> list[str]:
 
 
 def _target(step: StepLine) -> str:
-    path, mark, query = step.request.target.partition("?")
+    target = step.request.target.replace(HIDDEN, WRONG) if step.credentials == "wrong" else step.request.target
+    path, mark, query = target.partition("?")
     segments = path.split("/")
     pieces: list[str] = []
     taken = {one.place: one for one in step.carried if one.where == "path"}
@@ -88,6 +90,9 @@ def _query(before: str, query: str, carried: tuple[Carried, ...]) -> list[str]:
         one = taken.get(unquote(name.replace("+", " ")))
         if one is not None and equals and unquote(value.replace("+", " ")) == one.text:
             pieces += [_text(f"{text}{name}="), f"escaped({_value(one)})"]
+            text = ""
+        elif value == HIDDEN:
+            pieces += [_text(f"{text}{name}="), f"escaped(from_environment({credential_variable(name)!a}))"]
             text = ""
         else:
             text += field

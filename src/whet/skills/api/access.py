@@ -3,6 +3,7 @@
 import base64
 import json
 import os
+import random
 import re
 from collections.abc import Collection, Iterator
 from contextlib import suppress
@@ -14,6 +15,7 @@ from whet.skills.api.contract.model import Contract, Json, SecurityScheme
 from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.faults import Kind
 from whet.skills.api.oracles.replaying import needed
+from whet.skills.api.spoiling import WRONG, basic, spoiled
 from whet.tools.http.messages import Headers, Request
 
 _FORMS = "bearer:TOKEN, basic:USER:PASSWORD, header:NAME=VALUE, query:NAME=VALUE, cookie:NAME=VALUE or oauth2:ID:SECRET"
@@ -23,7 +25,6 @@ _MOST_TOKENS = 100
 _MOST_LOGINS = 3
 _TELLING = 4  # characters: a shorter text may stand anywhere
 _SECRET = re.compile(r"password|secret|token|grant|scope|client", re.IGNORECASE)
-_WRONG = "whet-wrong-credential"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +62,7 @@ class Access:
 
     contract: Contract
     given: tuple[Credential, ...] = ()
+    seed: int = 0  # of wrong credentials: the same ones all through a run
     handed_out: Credential | None = None
     handed_out_before: list[Credential] = field(default_factory=list)  # and the one in use: none may be told
     way_in: tuple[Exchange, ...] = ()  # the first login that worked, after what led to it
@@ -137,13 +139,16 @@ class Access:
             return ()
         own = self.given or ((self.handed_out,) if self.handed_out else ())
         if credentials == "wrong":
-            return tuple(replace(one, value=_spoiled(one.value)) for one in own) or self._wrong_by_contract()
+            return tuple(map(self._wrong_one, own)) or self._wrong_by_contract()
         return own
+
+    def _wrong_one(self, right: Credential) -> Credential:
+        return replace(right, value=spoiled(right.value, random.Random(f"{self.seed} {right.name}")))  # noqa: S311
 
     def _wrong_by_contract(self) -> tuple[Credential, ...]:
         schemes = self.contract.security_schemes.values()
         return tuple(_wrong(scheme) for scheme in schemes)[:1] or (
-            Credential("header", "Authorization", f"Bearer {_WRONG}"),
+            Credential("header", "Authorization", f"Bearer {WRONG}"),
         )
 
 
@@ -169,10 +174,6 @@ def parse_credential(text: str) -> Credential:
     raise WhetError(f"--auth does not understand {kind!r}.", f"Give one of: {_FORMS}.")
 
 
-def basic(user: str, password: str) -> str:
-    return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
-
-
 def secret(text: str) -> str:
     """As given, or from the environment (`env:NAME`)."""
     if not text.startswith("env:"):
@@ -183,19 +184,12 @@ def secret(text: str) -> str:
     return os.environ[name]
 
 
-def _spoiled(value: str) -> str:
-    """Wrong in content, right in form, so that it is checked and not merely unreadable."""
-    scheme, space, secret = value.rpartition(" ")
-    turned = secret[::-1] if secret != secret[::-1] else secret + "x"
-    return f"{scheme}{space}{basic('whet', 'wrong').partition(' ')[2] if scheme == 'Basic' else turned}"
-
-
 def _wrong(scheme: SecurityScheme) -> Credential:
     if scheme.kind == "basic":
         return Credential("header", "Authorization", basic("whet", "wrong"))
     if scheme.kind == "api-key" and scheme.field and scheme.where in {"header", "query", "cookie"}:
-        return Credential(str(scheme.where), scheme.field, _WRONG)
-    return Credential("header", "Authorization", f"Bearer {_WRONG}")
+        return Credential(str(scheme.where), scheme.field, WRONG)
+    return Credential("header", "Authorization", f"Bearer {WRONG}")
 
 
 def _wears(step: Exchange, tokens: Collection[tuple[str, str]]) -> bool:

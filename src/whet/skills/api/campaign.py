@@ -14,6 +14,7 @@ from whet.skills.api.faults import Fault, Kind
 from whet.skills.api.gateway import Away
 from whet.skills.api.oracles.causes import root
 from whet.skills.api.oracles.confirming import Confirming
+from whet.skills.api.oracles.replaying import Ended
 from whet.skills.api.oracles.symptoms import cut_before_the_answer
 from whet.skills.api.retracing import Seen
 from whet.skills.api.service import Service
@@ -47,7 +48,7 @@ class Told:
     reached_at: int | None = None
 
 
-class Over(Exception):
+class Over(Ended):
     """The budget is spent, or the service did not come back."""
 
 

@@ -5,8 +5,9 @@ from dataclasses import dataclass, field
 from urllib.parse import urlencode, urljoin
 
 from whet.core.errors import WhetError
-from whet.skills.api.access import Credential, basic, secret
+from whet.skills.api.access import Credential, secret
 from whet.skills.api.contract.model import Contract
+from whet.skills.api.spoiling import basic
 from whet.tools.http.client import Client
 from whet.tools.http.messages import Request
 from whet.tools.http.origin import place_of, split_address

@@ -1,5 +1,7 @@
 """A suspicion is seen again on a real service, and what shows it becomes small."""
 
+import json
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -10,10 +12,14 @@ from hypothesis import strategies as st
 from tests.skills.api.oracles.made_service import CONTRACT, GOOD, SCHEMAS, draft, judge, semantics
 from tests.skills.api.oracles.served import served
 
+from whet.skills.api.contract.model import Json
 from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.faults import Fault, Kind, Suspicion
+from whet.skills.api.mutations.breaking import Breaking
+from whet.skills.api.oracles import confirming
 from whet.skills.api.oracles.confirming import Confirming
 from whet.skills.api.oracles.minimising import reduced
+from whet.skills.api.oracles.replaying import Ended
 
 Send = Callable[[Draft], Exchange]
 HEAVY = {"title": "a very heavy mug", "price": 900, "size": "large", "note": "y" * 100 + "x" * 64, "tags": ["a", "b"]}
@@ -226,6 +232,77 @@ def test_a_step_that_was_refused_this_time_is_no_part_of_what_is_told() -> None:
     assert fault.confirmed
     assert fault.rests
     assert [step.operation.method for step in fault.steps] == ["PATCH"]
+
+
+def crash(send: Send, seconds: float = 0.0) -> tuple[Fault, list[Draft]]:
+    """Of a request with much that does not matter; the service takes this long to come back."""
+    again: list[Draft] = []
+
+    def waiting(draft: Draft) -> Exchange:
+        again.append(draft)
+        exchange = send(draft)
+        time.sleep(seconds if exchange.response.status is None else 0.0)
+        return exchange
+
+    extra = (("If-Match", "*"), ("X-HTTP-Method-Override", "PUT"))
+    suspicion, steps = found_in([draft("POST /items", body={**GOOD, "note": "n", "size": "small"}, extra=extra)], send)
+    return Confirming(CONTRACT, SCHEMAS).confirm(suspicion, steps, waiting, deadly=True), again
+
+
+def test_a_crash_loses_what_was_added_and_what_is_optional_in_a_few_tries() -> None:
+    with served("drops") as (_, send):
+        fault, again = crash(send)
+    (step,) = fault.steps
+    assert step.response.status is None
+    assert not step.draft.extra
+    assert set(body_of(step)) == {*GOOD, "note"}
+    assert len(again) <= 1 + 4
+
+
+def test_what_comes_back_late_is_not_killed_for_a_smaller_request(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(confirming, "_QUICK_SECONDS", 0.05)
+    with served("drops") as (_, send):
+        fault, again = crash(send, seconds=0.1)
+    assert fault.confirmed
+    assert len(again) == 1
+
+
+def test_what_was_confirmed_stays_so_when_the_run_ends_while_it_is_made_small() -> None:
+    with served("fails") as (_, send):
+        suspicion, steps = found_in([draft("POST /items", body=HEAVY)], send)
+        sent: list[Draft] = []
+
+        def ending(draft: Draft) -> Exchange:
+            sent.append(draft)
+            if len(sent) > 2:
+                raise Ended
+            return send(draft)
+
+        assert Confirming(CONTRACT, SCHEMAS).confirm(suspicion, steps, ending).confirmed
+
+
+@pytest.mark.parametrize("note", [["whet"], [["whet" * 20] * 9] * 9])
+def test_the_sentence_is_that_of_the_request_that_is_shown(note: Json) -> None:
+    made = draft("POST /items", body={**GOOD, "note": note})
+    made = replace(made, broken=Breaking(SCHEMAS).sentence(made, None))
+    assert made.broken is not None
+    assert len(made.broken) < 250
+    assert made.broken.endswith('is not of type "string"')
+    with served("accepts") as (_, send):
+        suspicion, steps = found_in([made], send, Kind.INVALID_ACCEPTED)
+        fault = Confirming(CONTRACT, SCHEMAS).confirm(suspicion, steps, send)
+    assert body_of(fault.steps[-1]) == {**GOOD, "note": []}
+    assert fault.suspicion.detail == 'It was answered 201 although note of the body: [] is not of type "string".'
+    assert fault.suspicion.cause == suspicion.cause
+
+
+def test_so_are_the_words_of_an_answer() -> None:
+    with served("fails") as (_, send):
+        suspicion, steps = found_in([draft("POST /items", body=HEAVY)], send)
+        fault = Confirming(CONTRACT, SCHEMAS).confirm(suspicion, steps, send)
+    (step,) = fault.steps
+    assert json.loads(step.response.body)["request"] in fault.suspicion.detail  # the time it was answered
+    assert fault.suspicion.cause == suspicion.cause
 
 
 def test_a_hang_is_seen_again() -> None:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import jsonschema_rs
 
-from whet.core.text import printable
+from whet.core.text import printable, whole_words
 from whet.skills.api.contract.compiling import Compiled, Compiler
 from whet.skills.api.contract.directions import Directed, Direction, Follow
 from whet.skills.api.contract.model import Contract, Json, Schema
@@ -14,6 +14,7 @@ from whet.skills.api.contract.notes import Notes
 
 MOST_VIOLATIONS = 50
 LONGEST_MESSAGE = 300
+_BRIEF = 200
 # The engine gave up on a pattern: that says nothing about the value.
 _GAVE_UP = (
     jsonschema_rs.ValidationErrorKind.BacktrackLimitExceeded,
@@ -79,7 +80,14 @@ def _violation(error: jsonschema_rs.ValidationError, key: str | None) -> Violati
     if key is not None:
         instance = instance[1:]
         schema = schema[2:] if schema[:2] == ["properties", key] else schema
-    return Violation(_joined(schema), _joined(instance), _shown(error.message))
+    return Violation(_joined(schema), _joined(instance), _shown(_brief(error.message)))
+
+
+def _brief(message: str) -> str:
+    """The value comes first and may be long, what is wrong with it at the end."""
+    if len(message) <= _BRIEF:
+        return message
+    return f"{whole_words(message, _BRIEF // 3)}…{whole_words(message[::-1], _BRIEF // 2)[::-1]}"
 
 
 def _joined(path: list[str | int]) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from whet.core.text import whole_words
 from whet.skills.api.contract.model import Contract, Json
 from whet.skills.api.exchange import NO_BODY, Draft, Exchange
 from whet.tools.http.messages import Request, Response
@@ -54,7 +55,7 @@ def pack_exchange(exchange: Exchange) -> dict[str, Json]:
         "status": response.status,
         "silence": response.silence,
         "headers": [[name, value] for name, value in response.headers if name.lower() in _TELLING],
-        "answer": _packed(response.body[:_KEPT_BYTES]),
+        "answer": _packed(whole_words(response.body.decode("latin-1"), _KEPT_BYTES).encode("latin-1")),
         "whole": response.whole and len(response.body) <= _KEPT_BYTES,
     }
 

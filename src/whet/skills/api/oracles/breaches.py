@@ -73,6 +73,13 @@ def slot(breach: Breach) -> str:
     return found + _APART.get(breach.keyword, "")
 
 
+def sentence(breach: Breach) -> str:
+    """What is wrong with a request, as people say it: "query.limit: …", "items[0].price of the body: …"."""
+    where, _, name = breach.place.partition("/")[0].partition(" ")
+    whole = f"{where}.{name}" if name and where in _PARAMETERS else "the body"
+    return f"{f'{spoken(breach.at)} of {whole}' if breach.at else whole}: {breach.message}"
+
+
 def spoken(at: str) -> str:
     """A place in a value as people write it: "items[0].price"; "the whole value" for the top."""
     return re.sub(r"(?:^|/)(\d+)(?=/|$)", r"[\1]", at).replace("/", ".")[:200] or "the whole value"

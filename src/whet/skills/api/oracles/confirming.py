@@ -17,15 +17,19 @@ from whet.skills.api.contract.model import Contract
 from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.faults import Fault, Kind, Suspicion
+from whet.skills.api.oracles.breaches import sentence
 from whet.skills.api.oracles.keeping import Keeping
 from whet.skills.api.oracles.minimising import shortened, without_parts
-from whet.skills.api.oracles.replaying import GONE, SEMANTIC, Purse, Replay, Send, Spent, needed, other_writes
+from whet.skills.api.oracles.replaying import GONE, SEMANTIC, Ended, Purse, Replay, Send, Spent, needed, other_writes
 from whet.skills.api.oracles.semantics import Semantics
 from whet.skills.api.oracles.symptoms import REFUSALS, Symptoms
 
 REQUESTS = 40
 FOR_SILENCE = 6  # each of these waits for its time to run out
 LONGEST_STORY = 12
+_DEADLY_TRIES, _QUICK_SECONDS = 4, 5.0
+# The sentence of the one tells the values it is about; for the other there are no tries left.
+_WHOLE_VALUES = frozenset({Kind.INVALID_ACCEPTED, Kind.CRASH})
 _SILENT = frozenset({Kind.TIMEOUT, Kind.CRASH})
 
 
@@ -54,7 +58,7 @@ class Confirming:
         if replay is None or shown is None:
             return Fault(suspicion, _in_short(suspicion, steps), confirmed=False)
         smallest = self._smallest(suspicion, replay, shown.steps)
-        return Fault(suspicion, smallest, confirmed=True, rests=shown.rests)
+        return Fault(self._told_by(smallest[-1], suspicion), smallest, confirmed=True, rests=shown.rests)
 
     def as_told(
         self, suspicion: Suspicion, steps: Sequence[Exchange], send: Send, requests: int
@@ -121,6 +125,11 @@ class Confirming:
     def _shows_alone(self, suspicion: Suspicion, exchange: Exchange) -> bool:
         return any(one.cause == suspicion.cause for one in self._symptoms.of(exchange))
 
+    def _told_by(self, exchange: Exchange, suspicion: Suspicion) -> Suspicion:
+        """In the words of the request that is shown: what was first seen may have quoted what was left out since."""
+        same = (one for one in self._symptoms.of(exchange) if one.cause == suspicion.cause)
+        return next(same, suspicion)
+
     def _breaks_promise(self, suspicion: Suspicion, shown: tuple[Exchange, ...]) -> bool:
         semantics = Semantics(self._contract, self._schemas)
         return any(one.cause == suspicion.cause for exchange in shown for one in semantics.judge(exchange))
@@ -138,21 +147,27 @@ class Confirming:
     def _smallest(self, suspicion: Suspicion, replay: Replay, shown: tuple[Exchange, ...]) -> tuple[Exchange, ...]:
         """The story with a smaller last draft; where what was done before is the point, it stays as it is."""
         best, fixed = shown, replay.bound()
-        if suspicion.kind in SEMANTIC | {Kind.VALID_REFUSED, Kind.CRASH}:
+        in_vain: list[Draft] = []
+        if suspicion.kind in SEMANTIC | {Kind.VALID_REFUSED}:
             return best
+        if suspicion.kind is Kind.CRASH:
+            replay.sparingly(_DEADLY_TRIES if shown[-1].response.status is None else 0, _QUICK_SECONDS)
 
         def holds(draft: Draft) -> bool:
             nonlocal best
             smaller = self._worth_sending(suspicion, shown[-1].draft, draft)
-            exchange = replay.last_with(smaller) if smaller is not None else None
-            if exchange is None or not self._shows_alone(suspicion, exchange):
+            if smaller is None or smaller in in_vain:
+                return False
+            exchange = replay.last_with(smaller)
+            if not self._shows_alone(suspicion, exchange):
+                in_vain.append(smaller)
                 return False
             best = (*shown[:-1], exchange)
             return True
 
-        with suppress(Spent):  # the smallest so far will do
+        with suppress(Spent, Ended):  # the smallest so far will do
             small = without_parts(self._schemas, shown[-1].draft, holds, fixed)
-            if suspicion.kind is not Kind.INVALID_ACCEPTED:  # its sentence tells the values it is about
+            if suspicion.kind not in _WHOLE_VALUES:
                 shortened(small, holds, fixed)
         return best
 
@@ -161,12 +176,14 @@ class Confirming:
         breaks = self._keeping.broken(draft)
         if breaks is None:
             return draft
-        allowed = {(one.place, one.keyword) for one in self._keeping.broken(before) or ()}
+        had = self._keeping.broken(before) or ()
+        allowed = {(one.place, one.keyword) for one in had}
         if any((one.place, one.keyword) not in allowed for one in breaks):
             return None
-        if suspicion.kind is Kind.INVALID_ACCEPTED:
-            return draft if breaks else None
-        return draft if breaks else replace(draft, broken=None)
+        if not breaks:
+            return None if suspicion.kind is Kind.INVALID_ACCEPTED else replace(draft, broken=None)
+        ours = had and before.broken == sentence(had[0])
+        return replace(draft, broken=sentence(breaks[0])) if ours else draft
 
 
 def _stories(kind: Kind, steps: Sequence[Exchange]) -> Iterable[tuple[int, ...]]:

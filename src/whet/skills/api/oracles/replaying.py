@@ -1,6 +1,8 @@
 """Sending again what led to a suspicion: only the steps it needs, with the names of what is created anew."""
 
+import math
 import random
+import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 
@@ -27,18 +29,27 @@ class Spent(Exception):
     """The requests handed in are used up."""
 
 
+class Ended(Exception):
+    """For whoever sends, when nothing can be sent any more; what was seen by then stays."""
+
+
 class Purse:
-    """Sends while requests are left."""
+    """Sends while requests are left, and while none takes longer than there is patience for."""
 
     def __init__(self, send: Send, requests: int) -> None:
         self._send = send
         self.left = requests
+        self.patience_seconds = math.inf
+        self._longest = 0.0
 
     def send(self, draft: Draft) -> Exchange:
-        if self.left <= 0:
+        if self.left <= 0 or self._longest > self.patience_seconds:
             raise Spent
         self.left -= 1
-        return self._send(draft)
+        started = time.monotonic()
+        exchange = self._send(draft)
+        self._longest = max(self._longest, time.monotonic() - started)
+        return exchange
 
 
 def needed(kind: Kind, steps: Sequence[Exchange], also: Collection[int] = ()) -> tuple[int, ...]:
@@ -126,6 +137,11 @@ class Replay:
         before = tuple(self.fresh.values())
         self.fresh[last] = self._again(last)
         return (*before, deleted, self.fresh[last])
+
+    def sparingly(self, requests: int, seconds: float) -> None:
+        """From here on: each may cost a service its life, and nobody waits long for its return."""
+        self._purse.left = min(self._purse.left, requests)
+        self._purse.patience_seconds = seconds
 
     def last_with(self, draft: Draft) -> Exchange:
         """The last step as another draft, after the steps that were played."""

@@ -6,6 +6,7 @@ exchange shows it, whatever else the run has seen meanwhile.
 
 from collections.abc import Iterator
 
+from whet.core.text import whole_words
 from whet.skills.api.contract.model import Contract
 from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.exchange import Exchange
@@ -80,9 +81,8 @@ def _missing_auth(exchange: Exchange) -> Iterator[Suspicion]:
 
 
 def _server_error(exchange: Exchange, status: int) -> Suspicion:
-    return suspicion(
-        exchange, Kind.SERVER_ERROR, error_signature(exchange), f"fails with {status}", excerpt(exchange) or "No body."
-    )
+    told = excerpt(exchange) or ("One long word." if exchange.response.body else "No body.")
+    return suspicion(exchange, Kind.SERVER_ERROR, error_signature(exchange), f"fails with {status}", told)
 
 
 def _silences(exchange: Exchange) -> Iterator[Suspicion]:
@@ -121,4 +121,4 @@ def _large(exchange: Exchange) -> bool:
 
 
 def excerpt(exchange: Exchange) -> str:
-    return " ".join(readable(exchange.response.body)[: EXCERPT * 4].split())[:EXCERPT]
+    return whole_words(" ".join(whole_words(readable(exchange.response.body), EXCERPT * 4).split()), EXCERPT)
