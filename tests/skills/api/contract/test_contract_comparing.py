@@ -77,6 +77,7 @@ SCHEMAS: list[tuple[Json, Json, str, bool, bool]] = [  # old, new, kind, breakin
     (record(), record(("a",), a=TEXT), "property-added", True, False),
     (record(a=TEXT), record(), "property-removed", True, True),
     (record(a=TEXT), record(("a",), a=TEXT), "property-required", True, False),
+    (record(a=TEXT), record(("b",), a=TEXT), "property-required", True, False),  # and nothing says what b is
     (record(("a",), a=TEXT), record(a=TEXT), "property-optional", False, True),
     (record(a=TEXT), record(a={"type": ["string", "null"]}), "type-widened", False, True),
     ({"enum": ["a"]}, {"enum": ["a", "b"]}, "choice-widened", False, True),

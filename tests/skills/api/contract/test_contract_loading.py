@@ -42,7 +42,17 @@ def test_yaml_is_read_as_json_would_say_it() -> None:
     ],
 )  # fmt: skip
 def test_yaml_values(text: bytes, value: object) -> None:
-    assert yaml_text.load(text) == value
+    assert yaml_text.load(text, lambda _: pytest.fail("no key is there twice")) == value
+
+
+@pytest.mark.parametrize("text", [
+    b'{"openapi": "3.0.3", "paths": {"/a": {"get": {}}, "/a": {"post": {}}}}',
+    b'openapi: 3.0.3\npaths:\n  /a: {get: {}}\n  /a: {post: {}}\n',
+])  # fmt: skip
+def test_a_key_that_is_there_twice_is_told(text: bytes) -> None:
+    contract = read_contract(text)
+    assert only(contract).id == "POST /a"
+    assert "'/a' is there twice in one object; the last one counts." in contract.notes
 
 
 def test_the_same_document_as_bytes_file_and_mapping(tmp_path: Path) -> None:

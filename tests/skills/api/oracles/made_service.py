@@ -96,6 +96,8 @@ def operation(operation_id: str) -> Operation:
 def draft(operation_id: str, **parts: Any) -> Draft:
     if "body" in parts:
         parts.setdefault("media", "application/json")
+    if "broken" in parts:
+        parts.setdefault("mutation", "spoiled")
     return Draft(operation(operation_id), **parts)
 
 

@@ -284,7 +284,7 @@ def test_what_was_confirmed_stays_so_when_the_run_ends_while_it_is_made_small() 
 @pytest.mark.parametrize("note", [["whet"], [["whet" * 20] * 9] * 9])
 def test_the_sentence_is_that_of_the_request_that_is_shown(note: Json) -> None:
     made = draft("POST /items", body={**GOOD, "note": note})
-    made = replace(made, broken=Breaking(SCHEMAS).sentence(made, None))
+    made = replace(made, broken=Breaking(SCHEMAS).sentence(made, None), mutation="spoiled")
     assert made.broken is not None
     assert len(made.broken) < 250
     assert made.broken.endswith('is not of type "string"')

@@ -84,6 +84,7 @@ class Comparison:
             else:
                 yield from _need_shifts(name in needed, name in needs, step)
                 yield from self._below(step, old[name], new[name])
+        yield from _unnamed_needs(before, after)
 
     def _shown(self, schemas: Schemas, schema: Schema) -> dict[str, Json]:
         properties: Mapping[str, Json] = schema.get("properties", {})
@@ -119,6 +120,15 @@ def _unwrapped(schemas: Schemas, schema: Schema) -> tuple[Schema, bool]:
     if len(inner) == 1 and len(several) == 2:
         return schemas.merged(inner[0]), True
     return flat, False
+
+
+def _unnamed_needs(before: Schema, after: Schema) -> Iterator[Shift]:
+    """Names that are required, or were, and that neither side lists among its properties."""
+    needed, needs = before.get("required", ()), after.get("required", ())
+    listed = {*before.get("properties", ()), *after.get("properties", ())}
+    for name in dict.fromkeys((*needed, *needs)):
+        if name not in listed:
+            yield from _need_shifts(name in needed, name in needs, f".{printable(name, 80)}")
 
 
 def _schema(value: Json) -> Schema:

@@ -24,6 +24,8 @@ _MEANT = {
     "date": "string", "datetime": "string", "date-time": "string", "uuid": "string", "file": "string",
     "list": "array", "dict": "object", "map": "object",
 }  # fmt: skip
+_GREATEST = 1e308  # what is beyond floating point is no limit for anything that can be sent
+_LEAST_STEP = 1e-12  # and every number is a multiple of a smaller one, as far as can be told
 ANYTHING = frozenset({"any", "mixed", "*", ""})  # said on purpose: not worth a note
 
 
@@ -42,7 +44,9 @@ def types(value: Json) -> list[str] | Dropped:
 def number(value: Json) -> float | int | Dropped:
     if isinstance(value, str):
         value = _number_in(value)
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else DROPPED
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return DROPPED
+    return value if abs(value) <= _GREATEST else DROPPED
 
 
 def _number_in(text: str) -> float | int | None:
@@ -51,13 +55,13 @@ def _number_in(text: str) -> float | int | None:
             found = kind(text)
         except (ValueError, OverflowError):
             continue
-        return found if abs(found) <= 1e308 else None
+        return found if abs(found) <= _GREATEST else None
     return None
 
 
 def positive(value: Json) -> float | int | Dropped:
     found = number(value)
-    return found if found is not DROPPED and found > 0 else DROPPED
+    return found if found is not DROPPED and found >= _LEAST_STEP else DROPPED
 
 
 def count(value: Json) -> int | Dropped:

@@ -8,8 +8,9 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from whet.skills.api.contract.model import Json
+from whet.skills.api.contract.notes import Notes
 from whet.skills.api.contract.refusing import refuse
-from whet.skills.api.contract.yaml_text import BadYaml
+from whet.skills.api.contract.yaml_text import BadYaml, Twice
 from whet.skills.api.contract.yaml_text import load as load_yaml
 
 MIB = 1 << 20
@@ -25,14 +26,14 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 Source = bytes | str | os.PathLike[str] | Mapping[str, Json]
 
 
-def load(source: Source, name: str | None) -> tuple[str, Mapping[str, Json]]:
+def load(source: Source, name: str | None, notes: Notes) -> tuple[str, Mapping[str, Json]]:
     """The document's name for messages, and its values."""
     if isinstance(source, Mapping):
         return _checked(name or "The document", _as_json(source, name or "The document"))
     if isinstance(source, bytes):
-        return _checked(name or "The document", _parsed(source, name or "The document"))
+        return _checked(name or "The document", _parsed(source, name or "The document", notes))
     shown = name or str(source)
-    return _checked(shown, _parsed(_file(Path(source), shown), shown))
+    return _checked(shown, _parsed(_file(Path(source), shown), shown, notes))
 
 
 def _file(path: Path, name: str) -> bytes:
@@ -47,7 +48,7 @@ def _file(path: Path, name: str) -> bytes:
 def _as_json(source: Mapping[str, Json], name: str) -> Json:
     """A mapping made by a program: its keys become text, its values what JSON can say."""
     try:
-        return _parsed(json.dumps(source, default=_plain).encode(), name)
+        return _parsed(json.dumps(source, default=_plain).encode(), name, Notes())
     except (ValueError, TypeError, RecursionError) as error:
         raise refuse(name, f"is not made of JSON values: {error}", _GIVE_DOCUMENT) from error
 
@@ -56,7 +57,7 @@ def _plain(value: object) -> Json:
     return dict(value) if isinstance(value, Mapping) else str(value)
 
 
-def _parsed(text: bytes, name: str) -> Json:
+def _parsed(text: bytes, name: str, notes: Notes) -> Json:
     if len(text) > LARGEST_BYTES:
         remedy = "Cut it into parts, for example by tag, and test them one by one."
         raise refuse(name, f"has more than {LARGEST_BYTES // MIB} MiB", remedy)
@@ -66,25 +67,38 @@ def _parsed(text: bytes, name: str) -> Json:
     if start == b"<":
         remedy = "Give the address of the document itself, often /openapi.json, /v3/api-docs or /swagger.json."
         raise refuse(name, "is a web page or XML, not a contract", remedy)
-    return _json_or_yaml(text, name) if start in b"{[" else _yaml(text, name)
+    return _json_or_yaml(text, name, notes) if start in b"{[" else _yaml(text, name, notes)
 
 
-def _json_or_yaml(text: bytes, name: str) -> Json:
+def _json_or_yaml(text: bytes, name: str, notes: Notes) -> Json:
     try:
-        return _json(text, name)
+        return _json(text, name, notes)
     except json.JSONDecodeError as error:
         trouble = f"is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}"
         if len(text) <= LARGEST_SECOND_TRY_BYTES:
             try:
-                return load_yaml(text)
+                return load_yaml(text, _noting(notes))
             except (BadYaml, RecursionError):
                 pass
         raise refuse(name, trouble, "Mend it there, or write it anew: it may be cut off.") from error
 
 
-def _json(text: bytes, name: str) -> Json:
+def _noting(notes: Notes) -> Twice:
+    return lambda key: notes.add(f"{key!r} is there twice in one object; the last one counts.")
+
+
+def _json(text: bytes, name: str, notes: Notes) -> Json:
+    twice = _noting(notes)
+
+    def made(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [key for key, _ in pairs]
+            twice(next(key for place, key in enumerate(names) if key in names[:place]))
+        return found
+
     try:
-        read = json.loads(text, parse_float=_finite, parse_constant=lambda _: None)
+        read = json.loads(text, parse_float=_finite, parse_constant=lambda _: None, object_pairs_hook=made)
     except RecursionError as error:
         raise _too_deep(name) from error
     except UnicodeDecodeError as error:
@@ -107,11 +121,11 @@ def _without_surrogates(value: Json) -> Json:
     return json.loads(_LONE_SURROGATE.sub("\ufffd", as_text))
 
 
-def _yaml(text: bytes, name: str) -> Json:
+def _yaml(text: bytes, name: str, notes: Notes) -> Json:
     if len(text) > LARGEST_YAML_BYTES:
         raise refuse(name, f"has more than {LARGEST_YAML_BYTES // MIB} MiB of YAML", "Convert it to JSON.")
     try:
-        return load_yaml(text)
+        return load_yaml(text, _noting(notes))
     except BadYaml as error:
         raise refuse(name, f"is neither JSON nor valid YAML: {error}", "Mend it there.") from error
     except RecursionError as error:

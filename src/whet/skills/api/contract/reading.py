@@ -8,6 +8,7 @@ from whet.skills.api.contract.answers import answers
 from whet.skills.api.contract.bodies import bodies
 from whet.skills.api.contract.dialects import dialect_of
 from whet.skills.api.contract.model import Contract, Json, Operation, SecurityScheme
+from whet.skills.api.contract.multiplying import bound
 from whet.skills.api.contract.notes import Notes
 from whet.skills.api.contract.parameters import declared, parameters
 from whet.skills.api.contract.refusing import refuse
@@ -38,8 +39,8 @@ def read_contract(source: loading.Source, name: str | None = None) -> Contract:
 
     Raises `NoContract` (a `WhetError`) for whatever promises no operation that could be tested.
     """
-    shown, document = loading.load(source, name)
     notes = Notes()
+    shown, document = loading.load(source, name, notes)
     reader = Source(document, dialect_of(document, shown, notes), notes)
     try:
         return _contract(reader, shown, notes)
@@ -56,6 +57,7 @@ def _contract(source: Source, name: str, notes: Notes) -> Contract:
     operations = tuple(_operation(source, place, known, base, find) for place in places)
     if not operations:
         raise refuse(name, "promises no operation", "Give a document with `paths` that have operations.")
+    bound(source.normaliser.schemas, notes)
     if source.document.get("webhooks"):
         notes.add("Webhooks are ignored: they are requests that the service makes.")
     return Contract(

@@ -5,7 +5,7 @@ The values are built from libyaml's events: that leaves out the node tree, the s
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import yaml
@@ -25,16 +25,17 @@ _WORDS: dict[str, Json] = {
 }
 _NUMBER_STARTS = frozenset("+-.0123456789")
 _TEXT_TAG = "tag:yaml.org,2002:str"
+Twice = Callable[[str], None]
 
 
 class BadYaml(ValueError):
     """Why the text is no YAML that could be a contract."""
 
 
-def load(text: bytes) -> Json:
-    """The first document of the text."""
+def load(text: bytes, twice: Twice) -> Json:
+    """The first document of the text; `twice` is told the keys that one mapping has more than once."""
     try:
-        return _Builder(yaml.parse(text, Loader=yaml.CSafeLoader)).document()
+        return _Builder(yaml.parse(text, Loader=yaml.CSafeLoader), twice).document()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         where = f" at line {mark.line + 1}, column {mark.column + 1}" if mark else ""
@@ -44,8 +45,8 @@ def load(text: bytes) -> Json:
 
 
 class _Builder:
-    def __init__(self, events: Iterator[Any]) -> None:
-        self._events = events
+    def __init__(self, events: Iterator[Any], twice: Twice) -> None:
+        self._events, self._twice = events, twice
         self._anchors: dict[str, Json] = {}
         self._merged = 0
 
@@ -91,6 +92,8 @@ class _Builder:
             if key == "<<" and isinstance(value, (dict, list)):
                 below.append(value)
             else:
+                if key in made:
+                    self._twice(key)
                 made[key] = value
         for value in below:
             self._merge(made, value)

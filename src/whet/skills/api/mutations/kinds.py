@@ -58,7 +58,7 @@ def _too_long(site: Site, _: random.Random) -> Json:
 
 
 def _too_short(site: Site, _: random.Random) -> Json:
-    return "x" * (int(site.schema["minLength"]) - 1)
+    return "x" * min(int(site.schema["minLength"]) - 1, _MOST)
 
 
 def _malformed(site: Site, rng: random.Random) -> Json:

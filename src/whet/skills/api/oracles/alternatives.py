@@ -9,14 +9,19 @@ TOGETHER = ("allOf", "anyOf", "oneOf")
 _DEEPEST = 8
 
 
-def branches(schemas: Schemas, schema: Json, depth: int = 0) -> Iterator[Schema]:
-    """A schema, flattened, and its alternatives, each by itself."""
-    if not isinstance(schema, Mapping) or depth > _DEEPEST:
+def branches(schemas: Schemas, schema: Json) -> Iterator[Schema]:
+    """A schema, flattened, and its alternatives, each by itself and once."""
+    return _branches(schemas, schema, 0, set())
+
+
+def _branches(schemas: Schemas, schema: Json, depth: int, seen: set[int]) -> Iterator[Schema]:
+    merged = schemas.merged(schema) if isinstance(schema, Mapping) and depth <= _DEEPEST else None
+    if merged is None or id(merged) in seen:
         return
-    merged = schemas.merged(schema)
+    seen.add(id(merged))
     yield merged
     for one in (one for key in TOGETHER for one in merged.get(key) or ()):
-        yield from branches(schemas, one, depth + 1)
+        yield from _branches(schemas, one, depth + 1, seen)
 
 
 def alternatives(schemas: Schemas, schema: Schema, value: Json, steps: Sequence[str]) -> Iterator[Schema]:
@@ -26,7 +31,8 @@ def alternatives(schemas: Schemas, schema: Schema, value: Json, steps: Sequence[
         value = value[int(step)] if isinstance(value, list) else value[step]
         here = [inner for one in here for branch in branches(schemas, one) for inner in _inside(branch, step)]
     for branch in (branch for one in here for branch in branches(schemas, one)):
-        options = [*(branch.get("anyOf") or ()), *(branch.get("oneOf") or ())]
+        every = (*(branch.get("anyOf") or ()), *(branch.get("oneOf") or ()))
+        options = list({id(schemas.resolve(one)): one for one in every}.values())
         yield from [one for one in options if _chosen(branch, one, value)] or options
 
 

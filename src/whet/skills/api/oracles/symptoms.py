@@ -48,8 +48,8 @@ class Symptoms:
 
     def _invalid_accepted(self, exchange: Exchange) -> Iterator[Suspicion]:
         draft = exchange.draft
-        if draft.broken is None or exchange.response.status in _NOT_YET:
-            return
+        if draft.broken is None or draft.mutation is None or exchange.response.status in _NOT_YET:
+            return  # without a mutation it is we who found nothing that the contract allows
         breaks = self.keeping.broken(draft)
         if exchange.request.method == "DELETE":  # deleting what cannot exist succeeds where deleting may be repeated
             breaks = tuple(breach for breach in breaks or () if not breach.place.startswith("path "))

@@ -13,6 +13,7 @@ _PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 _PUNCTUATED = _PLAIN + " !\"#$%&'()*+,-./:;<=>?@[]^_`{|}~"
 _WORLDLY = _PLAIN + "äöüßéèñçøåłžščαβγδжшщя中文字日本語한국어עבריתعربي€£¥°©😀🎉"
 _USUAL_LENGTH = 16
+_LONGEST = 1_000_000  # a text that must be longer is not tried
 _FORMAT_LIMITS = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1)}
 
 
@@ -29,6 +30,8 @@ def scalar(kind: str, schema: Flat, rng: random.Random, plain: bool) -> Json | A
 
 def text(schema: Flat, rng: random.Random, plain: bool) -> str | Absent:
     least, most = schema.get("minLength", 0), schema.get("maxLength")
+    if least > _LONGEST:
+        return NOTHING
     if "pattern" in schema:
         return matching(schema["pattern"], rng, least, most) or NOTHING
     made_by = FORMATS.get(schema.get("format", ""))
@@ -86,6 +89,8 @@ def number(schema: Flat, rng: random.Random) -> float | int | Absent:
     elif high is None:
         high = low + 1000.0
     if step:
+        if not math.isfinite(low / step) or not math.isfinite((high or 0.0) / step):
+            return NOTHING
         first, last = math.ceil(low / step), math.floor((high or 0.0) / step)
         return rng.randint(first, last) * step if first <= last else NOTHING
     return _between(schema, low, high or 0.0, rng)

@@ -3,7 +3,7 @@
 import json
 import random
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from whet.skills.api.contract.model import Json, Schema
 from whet.skills.api.values.formats import word
@@ -27,14 +27,12 @@ def array_size(flat: Flat, rng: random.Random, extreme: bool, short: bool, fille
     return rng.randint(min(max(least, 1), top), min(top, max(least, 1) + _USUALLY_MORE))
 
 
-def distinct(made: list[Any], value: Json) -> bool:
-    """As JSON has it: true is not 1, but 1.0 is."""
-    return all(_text(one) != _text(value) for one in made)
-
-
-def _text(value: Json) -> str:
+def is_new(value: Json, known: set[str]) -> bool:
+    """And it is known from now on. As JSON has it: true is not 1, but 1.0 is."""
     normal = int(value) if isinstance(value, float) and value.is_integer() else value
-    return json.dumps(normal, sort_keys=True, default=repr)
+    text, before = json.dumps(normal, sort_keys=True, default=repr), len(known)
+    known.add(text)
+    return len(known) > before
 
 
 class Field(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Any
 
 from whet.skills.api.contract.model import Json, Schema
 from whet.skills.api.values.constrained import scalar
-from whet.skills.api.values.containers import array_size, distinct, extra_names
+from whet.skills.api.values.containers import array_size, extra_names, is_new
 from whet.skills.api.values.files import file_content, is_file
 from whet.skills.api.values.offers import CONTAINERS, Medium
 from whet.skills.api.values.realistic import realistic
@@ -16,6 +16,7 @@ from whet.skills.api.values.spots import Spot, Spots
 
 _DEEP = 4  # from here on only what is required is made
 _PLENTY = 300  # and from this many values on: arrays in arrays multiply
+_MOST = 20_000  # and here a draft is given up: a request of so many values tells nothing that a smaller one does not
 _DEEPEST = 12  # a schema that requires itself is given up here
 _TRIES = 6
 
@@ -49,6 +50,8 @@ class Making:
     def value(self, spot: Spot, depth: int = 0) -> Json | Absent:
         """NOTHING when the schema cannot be met, or not in a finite value."""
         self._made += 1
+        if self._made > _MOST:
+            return NOTHING
         seen = self._seen(spot)
         source = self._source(spot, seen)
         made = seen if source is Source.OBSERVED else self._by(source, spot, depth)
@@ -120,7 +123,7 @@ class Making:
         return self._rng.choice(some) if some else self._rng.choices(spot.offer.options, spot.offer.weights)[0]
 
     def _object(self, spot: Spot, flat: Flat, depth: int) -> Json | Absent:
-        if depth >= _DEEPEST:
+        if depth >= _DEEPEST or self._made + len(flat.get("required") or ()) > _MOST:
             return NOTHING
         made: dict[str, Any] = {}
         for name, schema, needed in self._spots.fields(flat):
@@ -150,17 +153,20 @@ class Making:
         if depth >= _DEEPEST:
             return NOTHING
         size = array_size(flat, self._rng, extreme, self._ends(depth), filled=spot.medium is not Medium.JSON)
+        if self._made + size > _MOST:
+            return NOTHING
         first = flat.get("prefixItems") or []
         items = flat.get("items", ANYTHING)
         made: list[Any] = []
-        for index in range(size if not flat.get("uniqueItems") else size * 3):
-            if len(made) == size:
+        known: set[str] | None = set() if flat.get("uniqueItems") else None
+        for index in range(size if known is None else size * 3):
+            if len(made) == size or self._made > _MOST:
                 break
             schema = first[index] if index < len(first) else items
             place = f"{spot.slot.place}[]" if index >= len(first) else f"{spot.slot.place}[{index}]"
             inner = self.spot(place, schema if isinstance(schema, Mapping) else ANYTHING, True, spot.medium)
             value = self.value(inner, depth + 1)
-            if value is not NOTHING and (not flat.get("uniqueItems") or distinct(made, value)):
+            if value is not NOTHING and (known is None or is_new(value, known)):
                 made.append(value)
         return made if len(made) >= flat.get("minItems", 0) else NOTHING
 

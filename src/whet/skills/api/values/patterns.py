@@ -13,6 +13,7 @@ from typing import Any
 
 _TRIES = 24
 _FEW = 3  # repetitions more than needed
+_LONGEST = 10_000  # a text that must be longer is not tried: it is made letter by letter
 _ALPHABET = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_ .,:@#"
 _CLASSES = {
     code.CATEGORY_DIGIT: "0123456789",
@@ -61,6 +62,8 @@ def matching(pattern: str, rng: random.Random, least: int = 0, most: int | None 
     if read is None:
         return None
     tree, compiled = read
+    if max(least, tree.getwidth()[0]) > _LONGEST:
+        return None
     for attempt in range(_TRIES):
         text = _padded(_written(tree, rng, _room(attempt, rng, least, most)), pattern, rng, least)
         if least <= len(text) and (most is None or len(text) <= most) and compiled.search(text):
@@ -110,7 +113,8 @@ def _piece(operator: Any, argument: Any, rng: random.Random, more: int, groups: 
         most = low + more if high is code.MAXREPEAT else min(high, low + more)
         # Long texts are asked for when there is much room: half of them as long as that.
         count = most if more > _FEW and rng.random() < 0.5 else rng.randint(low, most)
-        return "".join(_written(inner, rng, more, groups) for _ in range(count))
+        room = more if more <= _FEW else more // max(1, count)  # repetitions of repetitions share much of it
+        return "".join(_written(inner, rng, room, groups) for _ in range(count))
     if operator is code.GROUPREF:
         return groups.get(argument, "")
     if operator is code.ATOMIC_GROUP:

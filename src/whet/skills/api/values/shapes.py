@@ -11,6 +11,7 @@ from whet.skills.api.contract.schemas import Schemas
 Flat = Mapping[str, Json]  # a schema without $ref and, as far as it can be said in one, without allOf
 ANYTHING: Schema = {}  # one object, so that what is remembered of it is found again
 _DEEPEST = 24
+_MOST = 1_000  # alternatives of alternatives multiply: of more, those that come first are drawn from
 
 
 class Shapes:
@@ -20,18 +21,18 @@ class Shapes:
 
     def branches(self, schema: Schema) -> tuple[Flat, ...]:
         """Every alternative of `oneOf` and `anyOf` with what holds for all; the schema itself when it has none."""
-        return self._branches.get(schema, lambda one: tuple(self._alternatives(self.flat(one), 0)))
+        return self._branches.get(schema, lambda one: tuple(self._alternatives(self.flat(one), 0, _MOST)))
 
-    def _alternatives(self, flat: Flat, depth: int) -> list[Flat]:
+    def _alternatives(self, flat: Flat, depth: int, most: int) -> list[Flat]:
         key = next((key for key in ("oneOf", "anyOf") if flat.get(key)), None)
         if key is None or depth > _DEEPEST:
             return [flat]
         common = {name: value for name, value in flat.items() if name not in (key, "discriminator", "default")}
         found: list[Flat] = []
-        for branch in flat[key]:
-            if isinstance(branch, Mapping):
-                one = _discriminated(flat, branch, merge(common, self.flat(branch)))
-                found += self._alternatives(one, depth + 1)
+        several = [one for one in flat[key] if isinstance(one, Mapping)][:most]
+        for branch in several:
+            one = _discriminated(flat, branch, merge(common, self.flat(branch)))
+            found += self._alternatives(one, depth + 1, max(1, most // len(several)))
         return found or [common]
 
 
