@@ -36,8 +36,8 @@ def faults_found(learned: Learned, seed: int, turns: int = 400) -> int:
 
 
 def test_a_decision_changes_the_behaviour_its_outcome_the_reward_and_the_reward_the_next_decision() -> None:
-    """The kind of mutation that crashed one operation is sent to the others; each crash is paid once."""
-    with served(fragile) as small, exploring(NOTES, small, 2) as explorer:
+    """What crashed one operation is sent to the others; each crash is paid once."""
+    with served(fragile) as small, exploring(NOTES, small, 1) as explorer:
         seen = walked(explorer, 500)
 
     paid = [one for one in seen if one.news.fault]
@@ -49,17 +49,18 @@ def test_a_decision_changes_the_behaviour_its_outcome_the_reward_and_the_reward_
     assert len({one.exchange.operation.id for one in paid}) == len(paid)
     # the reward changed what was believed of the kind
     believed, failed = explorer.sequencing.kinds.kept(), str(paid[0].news.answer)
-    assert believed[kind][failed] == max(answers.get(failed, 0) for answers in believed.values())
-    # and with it what was decided next: that kind was sent to the others at once
+    best = sorted(believed, key=lambda one: -believed[one].get(failed, 0))[:2]
+    assert set(best) == {kind, "failed-elsewhere@body"}
+    # and with it what was decided next: that kind, and the very value, were sent to the others at once
     after = Counter(one.exchange.draft.mutation for one in seen[first + 1 : first + 80])
     before = Counter(one.exchange.draft.mutation for one in seen[:first])
-    assert after[kind] > 5 * max(1, before[kind])
+    assert after[kind] + after["failed-elsewhere@body"] > 5 * max(1, before[kind])
     assert len(paid) >= 10
 
 
 def test_learning_finds_more_than_chance_within_the_same_budget() -> None:
-    learned = sum(faults_found(Learned(), seed) for seed in (0, 2))
-    chance = sum(faults_found(Learned(sequencing=False, kinds=False), seed) for seed in (0, 2))
+    learned = sum(faults_found(Learned(), seed) for seed in (1, 2, 3))
+    chance = sum(faults_found(Learned(sequencing=False, kinds=False), seed) for seed in (1, 2, 3))
     assert learned >= 2 * max(1, chance)
 
 

@@ -46,7 +46,11 @@ def foreign(_: Draft, place: Place) -> Json | Absent:
     return "someone-else" if place.name == "shelf" else NOTHING
 
 
-BANK = Bank(SHOWN, foreign)
+def failing(_: str, place: Place) -> Json | Absent:
+    return "a\0b" if place.name == "title" else NOTHING
+
+
+BANK = Bank(SHOWN, foreign, failing)
 
 
 def mutation(name: str) -> Mutation:

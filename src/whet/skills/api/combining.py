@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from whet.skills.api.knowledge import Knowledge
+from whet.skills.api.learning.failing import merge_failing
 from whet.skills.api.learning.kept import FADING, MOST_ROWS
 from whet.skills.api.learning.trail_kept import merge_trails
 from whet.skills.api.oracles.causes import root
@@ -34,6 +35,7 @@ def combined(kept: Knowledge, before: Knowledge, mine: Knowledge) -> Knowledge:
         statuses={name: sorted({*kept.statuses.get(name, []), *mine.statuses.get(name, [])})
                   for name in sorted({*kept.statuses, *mine.statuses})},
         tried=_larger(kept.tried, mine.tried),
+        failing=merge_failing(kept.failing, mine.failing),
         lockouts=sorted({*kept.lockouts, *mine.lockouts}),
     )  # fmt: skip
 

@@ -16,10 +16,11 @@ from whet.skills.api.learning.beliefs import Beliefs
 from whet.skills.api.learning.dependencies import Dependencies
 from whet.skills.api.learning.drafting import Drafting, Made
 from whet.skills.api.learning.entities import Entities, Entity
+from whet.skills.api.learning.failing import Failing
 from whet.skills.api.learning.lessons import Lessons
 from whet.skills.api.learning.locations import Locations
 from whet.skills.api.learning.lockout import Lockouts, ends_a_session
-from whet.skills.api.learning.mutating import Mutating
+from whet.skills.api.learning.mutating import Mutating, part_of
 from whet.skills.api.learning.novelty import Novelty
 from whet.skills.api.learning.paths import collection_of, prefixes
 from whet.skills.api.learning.readiness import Readiness
@@ -29,8 +30,10 @@ from whet.skills.api.learning.sparing import Sparing
 from whet.skills.api.learning.supply import Supply
 from whet.skills.api.learning.trail import WORKS, Trail
 from whet.skills.api.mutations.bank import Bank
+from whet.skills.api.mutations.elsewhere import NAME as ELSEWHERE
+from whet.skills.api.mutations.elsewhere import no_value
 from whet.skills.api.mutations.identities import nobody
-from whet.skills.api.mutations.places import Place
+from whet.skills.api.mutations.places import Place, at
 from whet.skills.api.oracles.causes import error_signature, with_way
 from whet.skills.api.oracles.judge import Judge
 from whet.skills.api.oracles.semantics import Semantics
@@ -46,6 +49,7 @@ _SHOWN_AGAIN = frozenset({Kind.SERVER_ERROR, Kind.MISSING_AUTH})
 _DEEPEST = 4
 _SURVEYED = 2  # drafts: a schema with alternatives has more than one shape
 _FOR_ONE_PARTING = 2
+_NO_FAILURES = frozenset({501, 503})  # not made yet, not now
 _MOST_PROBES = 0.1  # of all requests, to look into what was suspected
 
 
@@ -80,7 +84,9 @@ class Explorer:
         self.dependencies = Dependencies(rng, self.entities, learned.dependencies, learned.evidence)
         self.sources = Sources(rng, self.dependencies, learned.sources)
         self.drafting = Drafting(schemas, rng, self.entities, self.dependencies, self.sources)
-        self.mutating = Mutating(rng, Bank(schemas, self._foreign), self.drafting, self.entities)
+        self.failing = Failing()
+        bank = Bank(schemas, self._foreign, self.failing.value if learned.kinds else no_value)
+        self.mutating = Mutating(rng, bank, self.drafting, self.entities)
         kinds = self.mutating.kinds
         self._families = {kind: family.partition("@")[0] for kind, family in kinds.items()}
         self.sequencing = Sequencing(operations, kinds, np.random.default_rng(seed), learned.sequencing, learned.kinds)
@@ -105,7 +111,7 @@ class Explorer:
         self._probes: deque[tuple[Draft, Entity]] = deque(maxlen=50)  # each with what it is about
         self._errands: deque[Draft] = deque(maxlen=1)  # a login that somebody asked for: never left out
         self._spent_on_probes = 0
-        self._surveyed: set[str] = set()
+        self._surveyed: dict[str, set[tuple[str, str]]] = {}  # by operation: part and name of what it takes
         self._scope = frozenset(operation.id for operation in operations)  # nothing else is sent, by nobody
         self._rng = rng
         self._listeners: list[Callable[[Exchange], Draft | None]] = []
@@ -208,7 +214,20 @@ class Explorer:
         made = self._spare(made, ending)
         seen = self._judged(self._send(made.draft), _used(made), made.sources)
         self._lessons.learn(step, made, seen.exchange, seen.news)
+        self._spread(made, seen.exchange)
         return seen
+
+    def _spread(self, made: Made, exchange: Exchange) -> None:
+        """What made this operation fail is soon tried wherever a value of that name is taken."""
+        place, operation = made.changed, exchange.operation.id
+        if place is None or operation not in self.drafting.worked:
+            return
+        failed = (exchange.response.status or 0) >= 500 and exchange.response.status not in _NO_FAILURES
+        if not self.failing.tell(operation, place, at(made.draft, place), failed):
+            return
+        for other in (one for one in self.sequencing.operations if one.id != operation):
+            if (place.where, place.name) in self._surveyed.get(other.id, ()):
+                self.sequencing.open(other, f"{ELSEWHERE}@{part_of(place)}")
 
     def _spare(self, made: Made, ending: bool) -> Made:
         """What was made up may name something that is not to be deleted: 1, as often as not. So until the end it names
@@ -266,9 +285,15 @@ class Explorer:
 
     def _survey(self, operation: Operation) -> None:
         """Once per operation: which kinds make sense there, so that none is chosen in vain."""
-        self._surveyed.add(operation.id)
         drafts = [self.drafting.full(operation).draft for _ in range(_SURVEYED)]
-        self.sequencing.limit(operation, {kind for draft in drafts for kind in self.mutating.possible(draft)})
+        places = (place for draft in drafts for place in self.mutating.places(draft))
+        self._surveyed[operation.id] = {(place.where, place.name) for place in places}
+        kinds = {kind for draft in drafts for kind in self.mutating.possible(draft)}
+        self.sequencing.limit(operation, kinds)
+        for kind in (
+            one for one in kinds if one.startswith(ELSEWHERE)
+        ):  # it knows itself what it tried in earlier runs
+            self.sequencing.open(operation, kind)
 
     def _probe(self) -> Seen:
         self._spent_on_probes += 1
@@ -321,6 +346,7 @@ class Explorer:
             self.entities.end(exchange)
         else:
             self.entities.take_in(exchange, used, to_use=exchange.draft.broken is None)
+            self.entities.end_told(exchange)
 
     def _foreign(self, draft: Draft, place: Place) -> Json | Absent:
         """An id of something else that lives in the service."""

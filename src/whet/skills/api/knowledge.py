@@ -34,6 +34,7 @@ class Knowledge:
     trail: Mapping[str, Any] = field(default_factory=dict)
     statuses: Mapping[str, list[int]] = field(default_factory=dict)  # by operation: what it answered
     tried: Mapping[str, Mapping[str, int]] = field(default_factory=dict)  # by operation: how often, by kind of mutation
+    failing: Sequence[Mapping[str, Any]] = ()  # values that made operations fail
     lockouts: Sequence[str] = ()  # operations after which nobody let us in any more
 
 
@@ -47,7 +48,7 @@ def read(text: str | None) -> Knowledge:
     later = {
         name: kept_before.get(name, {}) for name in ("trail", "statuses", "tried")
     }  # not in what older versions kept
-    later["lockouts"] = kept_before.get("lockouts", [])
+    later |= {name: kept_before.get(name, []) for name in ("lockouts", "failing")}
     return Knowledge(**{name: kept_before[name] for name in names}, faults=tuple(kept_before["faults"]), **later)
 
 
@@ -82,6 +83,7 @@ def teach(explorer: Explorer, knowledge: Knowledge, contract: Contract) -> None:
         made = [one for one in (_made(recipe, contract) for recipe in recipes) if one is not None]
         if made:
             explorer.drafting.known[operation] = made
+    explorer.failing.restore(knowledge.failing)
     explorer.lockouts.known |= set(knowledge.lockouts)
     explorer.met_before(knowledge.statuses, knowledge.tried)
     restore_trail(explorer.trail, knowledge.trail, contract)
@@ -107,6 +109,7 @@ def learned(explorer: Explorer, before: Knowledge, contract: Contract, faults: I
         statuses=explorer.novelty.statuses(),
         tried=explorer.sequencing.tried(),
         lockouts=explorer.lockouts.every(),
+        failing=explorer.failing.kept(),
     )
 
 

@@ -161,14 +161,18 @@ class Flows:
         return (200, thing) if there else (404, {"detail": "not found"})
 
 
-def test_what_an_operation_that_never_worked_does_not_find_is_doubted_once_others_found_it() -> None:
-    """Before, it may be the wrong field; and where the operation worked before, the thing is gone."""
+@pytest.mark.parametrize(("field", "at_first"), [("sent.slug", False), ("id", True)])
+def test_what_an_operation_that_never_worked_does_not_find_is_doubted_once_others_found_it(
+    field: str, at_first: bool
+) -> None:
+    """Before, it may be the wrong field, unless names leave no doubt."""
     read, change = operation(CONTRACT, "GET /flow_runs/{id}"), operation(CONTRACT, "PATCH /flow_runs/{id}")
     with served(Flows()) as small, exploring(CONTRACT, small) as explorer:
-        explorer.entities.take_in(exchange(operation(CONTRACT, "POST /flow_runs"), 201, {"id": RUN}))
+        made = exchange(operation(CONTRACT, "POST /flow_runs"), 201, {"id": RUN}, body={"slug": RUN})
+        explorer.entities.take_in(made)
         (run,) = explorer.entities.alive("/flow_runs")
-        for status, of, doubtful in ((404, change, False), (200, read, False), (404, change, True)):
-            edge = Edge(Slot(of.id, "path.id", {"type": "string"}, True), "/flow_runs", "id")
+        for status, of, doubtful in ((404, change, at_first), (200, read, False), (404, change, True)):
+            edge = Edge(Slot(of.id, "path.id", {"type": "string"}, True), "/flow_runs", field)
             request = Made(Draft(of, {"id": RUN}), {"path.id": Source.OBSERVED}, {"path.id": Taken(RUN, edge, run)})
             explorer._lessons.learn(Step(of, None), request, exchange(of, status, path={"id": RUN}), NO_NEWS)
             assert (run.alive, run.doubtful) == (True, doubtful)

@@ -47,9 +47,10 @@ def walked(made: Sequencing, turns: int, answers: dict[str, int]) -> list[Step]:
 
 
 def test_operations_nobody_reached_come_before_mutations() -> None:
-    steps = walked(sequencing(reached=False), len(ALL), {})
-    assert {step.operation.id for step in steps if step.kind is None} >= {one.id for one in ALL[:6]}
-    assert sum(step.kind is None for step in steps) > 8
+    for seed in range(5):
+        steps = walked(sequencing(seed, reached=False), len(ALL), {})
+        assert sum(step.kind is None for step in steps) > 8
+        assert len({step.operation.id for step in steps if step.kind is None}) > 8
 
 
 def test_a_kind_that_paid_once_is_soon_tried_on_the_other_operations() -> None:
@@ -95,16 +96,17 @@ def test_what_was_kept_of_kinds_is_where_the_next_run_begins() -> None:
 
 
 def test_what_an_earlier_run_tried_comes_after_what_nobody_has_tried() -> None:
-    before = sequencing(0)
-    for operation in ALL:
-        for number in (*range(6), *range(6)):
-            saw(before, Step(operation, f"texts-{number}"), 201)
-    after = sequencing(1)
-    after.tried_before({**before.tried(), "GET /gone": {"texts-1": 1}, ALL[0].id: {"gone": 1, "texts-0": 9}})
-    assert after.tried()[ALL[0].id]["texts-0"] == 3  # nothing is given up for good
-    counts = Counter(step.kind for step in walked(after, 150, {}) if step.kind and step.kind.startswith("texts"))
+    counts: Counter[str] = Counter()
+    for seed in range(20):
+        before, after = sequencing(0), sequencing(seed)
+        for operation in ALL:
+            for number in (*range(6), *range(6)):
+                saw(before, Step(operation, f"texts-{number}"), 201)
+        after.tried_before({**before.tried(), "GET /gone": {"texts-1": 1}, ALL[0].id: {"gone": 1, "texts-0": 9}})
+        assert after.tried()[ALL[0].id]["texts-0"] == 3  # nothing is given up for good
+        counts.update(one.kind for one in walked(after, 150, {}) if one.kind and one.kind.startswith("texts"))
     fresh = counts["texts-6"] + counts["texts-7"]
-    assert fresh > sum(counts.values()) / 2  # two of eight
+    assert fresh / 2 > 2 * (sum(counts.values()) - fresh) / 6  # each of the two twice as often as each of the six
 
 
 def test_with_patience_a_refusal_counts_for_less() -> None:

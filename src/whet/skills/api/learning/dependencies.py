@@ -26,6 +26,7 @@ _CLEARLY = 0.25
 _MEANT = 0.8
 _NAMED = 0.5  # a chance above which a name says enough
 _BY_PLACE = 0.9
+_PLAIN = 0.85
 _VERSIONS = frozenset({"if-match", "if-none-match"})
 _VERSIONED = 0.75
 _UNNAMED = 0.2  # the chance of an identity that no name speaks for
@@ -151,6 +152,13 @@ class Dependencies:
     def served(self, edge: Edge) -> bool:
         """Whether a value by this edge was ever accepted, here or by its neighbours."""
         return self.shared.seen.get(_shared(edge), (0.0, 0.0))[0] > 0
+
+    def is_plain(self, edge: Edge) -> bool:
+        """The place of a thing in a path, filled with what its own collection calls its id: names leave no doubt."""
+        slot = edge.slot
+        if slot.where != "path" or edge.kind != collection_of(_above(slot)):
+            return False
+        return next((prior[0] >= _PLAIN * _PRIOR_TRIES for one, prior in self._known(slot) if one == edge), False)
 
     def tell(self, edge: Edge, success: float, weight: float = 1.0) -> None:
         tried, worked = self._counted.get(_own(edge), (0, 0))

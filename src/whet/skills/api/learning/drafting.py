@@ -14,6 +14,7 @@ from whet.skills.api.learning.entities import Entities
 from whet.skills.api.learning.hints import Hints
 from whet.skills.api.learning.recall import Recall, Taken
 from whet.skills.api.learning.sources import Sources
+from whet.skills.api.mutations.places import Place
 from whet.skills.api.values.drafts import Values
 from whet.skills.api.values.slots import NOTHING, Absent, Slot, Source
 
@@ -32,6 +33,7 @@ class Made:
     draft: Draft
     sources: Mapping[str, Source] = field(default_factory=dict)
     taken: Mapping[str, Taken] = field(default_factory=dict)
+    changed: Place | None = None  # where a mutation put another value
 
 
 class Drafting:

@@ -14,7 +14,7 @@ from whet.skills.api.learning.gone import Gone
 from whet.skills.api.learning.locations import Locations
 from whet.skills.api.learning.origins import Key, Origins, identities, is_made, key
 from whet.skills.api.learning.paths import collection_of, nameless, prefixes
-from whet.skills.api.names import is_identity
+from whet.skills.api.names import is_identity, words
 
 ETAG = "etag"
 MOST_PER_KIND = 40
@@ -25,6 +25,7 @@ _KEPT_BYTES = 20_000
 _LIST_PLACES = 3
 _WHO = frozenset({"username", "user_name", "login", "email", "mail", "user", "name", "account", "id"})
 _DEEPEST = 3
+_ENDED = frozenset({"deleted", "removed", "purged", "destroyed"})
 _NOT_YET = 202  # what was asked for is not there: what is being done about it is
 
 
@@ -185,7 +186,29 @@ class Entities:
 
     def found(self, entity: Entity) -> None:
         self._missed[entity.kind] = 0
-        entity.doubtful = False
+        for one in self._the_same(entity):
+            one.doubtful = False
+
+    def doubt(self, entity: Entity) -> None:
+        """However often it was met."""
+        for one in self._the_same(entity):
+            one.doubtful = True
+
+    def _the_same(self, entity: Entity) -> list[Entity]:
+        own = {entity.fields[name] for name in self._names(entity)}
+        others = (one for one in self._alive_below(entity.kind) if one is not entity)
+        return [entity, *(one for one in others if any(one.fields[name] in own for name in self._names(one)))]
+
+    def end_told(self, exchange: Exchange) -> None:
+        """What an answer says was deleted: `{"deleted": [7, 8]}`, of the things above its path."""
+        named, path = set(_told_deleted(_parsed(exchange))), nameless(exchange.operation.path)
+        above = [kind for kind in self.by_kind if path.startswith(f"{kind.rstrip('/')}/")] if named else []
+        for kind in above:
+            ended = [one for one in self.alive(kind) if any(one.fields[name] in named for name in self._names(one))]
+            for entity in ended:
+                entity.alive = False
+            self.deleted.extend(ended)
+            self._doubt_what_names(self._gone.add(kind, (one.fields for one in ended)))
 
     def not_found(self, entity: Entity, field: str | None) -> None:
         """It was deleted by something that does not say so; or what it names in this field was.
@@ -305,6 +328,16 @@ def _things(answer: Json) -> Iterator[dict[str, Json]]:
             yield from (one for one in lists[0] if isinstance(one, dict))
         elif not _is_empty_page(answer):
             yield answer
+
+
+def _told_deleted(answer: Json) -> Iterator[Json]:
+    """The identities in a list that is called so."""
+    for name, value in answer.items() if isinstance(answer, dict) else ():
+        if isinstance(value, list) and not _ENDED.isdisjoint(words(name)):
+            for one in value:
+                known = next((one[key] for key in identities("") if key in one), None) if isinstance(one, dict) else one
+                if isinstance(known, str | int):
+                    yield known
 
 
 def _is_empty_page(answer: Mapping[str, Json]) -> bool:

@@ -44,6 +44,9 @@ class Mutating:
         found = {_kind(mutation, place): None for mutation, places in self._bank.possible(draft) for place in places}
         return [*found, REPLAYED, GONE]
 
+    def places(self, draft: Draft) -> tuple[Place, ...]:
+        return self._bank.places(draft)
+
     def make(self, operation: Operation, kind: str) -> Made | None:
         """None when this kind has no place in the operation."""
         if kind == REPLAYED:
@@ -69,8 +72,9 @@ class Mutating:
         places = self._places_of(kind, base.draft)
         if mutation is None or not places:
             return None
-        draft = mutation.apply(base.draft, self._rng.choice(places), self._rng)
-        return replace(base, draft=replace(draft, mutation=kind))
+        place = self._rng.choice(places)
+        draft = mutation.apply(base.draft, place, self._rng)
+        return replace(base, draft=replace(draft, mutation=kind), changed=place if mutation.rule.sited else None)
 
     def _places_of(self, kind: str, draft: Draft) -> list[Place]:
         mutation = self._bank.named(kind.partition("@")[0])
@@ -99,5 +103,8 @@ class Mutating:
 
 
 def _kind(mutation: Mutation, place: Place) -> str:
-    part = "header" if place.where == "cookie" else place.where
-    return f"{mutation.name}@{part}" if mutation.rule.sited else mutation.name
+    return f"{mutation.name}@{part_of(place)}" if mutation.rule.sited else mutation.name
+
+
+def part_of(place: Place) -> str:
+    return "header" if place.where == "cookie" else place.where

@@ -9,7 +9,7 @@ from whet.skills.api.learning.paths import collection_of, nameless, prefixes
 from whet.skills.api.learning.sequencing import Sequencing
 from whet.skills.api.values.slots import Slot
 
-_PROMISING = 0.5
+_PROMISING = 0.6
 _PATIENCE = 4  # refusals after which an operation no longer keeps others waiting
 
 

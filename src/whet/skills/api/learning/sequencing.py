@@ -68,7 +68,10 @@ class Sequencing:
         self.reached, self.refused, self._known = np.zeros(count), np.zeros(count), np.zeros(count, dtype=bool)
         self._ready = np.ones(count, dtype=bool)
         self.again_tries, self.again_news, self.credited = np.zeros(count), np.zeros(count), np.zeros(count)
-        self.mutated_news, self.mutated_tries = np.zeros(count), np.zeros(count)
+        parts = [family.partition("@")[2] or family for family in families.values()]
+        self._part = np.array([sorted(set(parts)).index(part) for part in parts], dtype=int)
+        self.mutated_news = np.zeros((count, len(set(parts))))
+        self.mutated_tries = np.zeros_like(self.mutated_news)
         self._weight = np.ones((count, len(self.kinds.names)))  # 0 where a kind has no place
         self._tried = np.zeros_like(self._weight, dtype=int)
         self._unseen, self._seen = np.ones((count, MOST_STATUSES)), 0
@@ -133,8 +136,8 @@ class Sequencing:
             self.refused[at] += (1.0 if self._ready[at] else _UNREADY_REFUSAL) / patience
 
     def _tell_mutated(self, at: int, kind: int, worth: float) -> None:
-        self.mutated_tries[at] += 1
-        self.mutated_news[at] += worth
+        self.mutated_tries[at, self._part[kind]] += 1
+        self.mutated_news[at, self._part[kind]] += worth
         self._weight[at, kind] *= _TRIED_AGAIN
         self._tried[at, kind] += 1
 
@@ -170,6 +173,10 @@ class Sequencing:
         possible = np.zeros(len(self.kinds.names), dtype=bool)
         possible[[self.kinds.place[kind] for kind in kinds]] = True
         self._weight[self._place[operation.id], ~possible] = 0.0
+
+    def open(self, operation: Operation, kind: str) -> None:
+        """There is something new for this kind to try there."""
+        self._weight[self._place[operation.id], self.kinds.place[kind]] = 1.0
 
     def cannot(self, step: Step) -> None:
         if step.kind is not None:
@@ -214,11 +221,11 @@ class Sequencing:
 
     def _mutated_worth(self) -> tuple[np.ndarray, np.ndarray]:
         """Per operation: the worth of its best mutation, and which that is."""
-        drawn = self.kinds.expected(self._method, self._unseen, self._seen) * self._weight
-        best = np.argmax(drawn, axis=1)
         misses = np.maximum(self.mutated_tries - self.mutated_news, 0)
         own = self._rng.beta(_OWN_PRIOR[0] + self.mutated_news, _OWN_PRIOR[1] + _MISS * misses)
-        worth = own * drawn[np.arange(len(self.operations)), best]
+        drawn = self.kinds.expected(self._method, self._unseen, self._seen) * self._weight * own[:, self._part]
+        best = np.argmax(drawn, axis=1)
+        worth = drawn[np.arange(len(self.operations)), best]
         worth[self.reached == 0] *= _UNREACHED_WORTH
         early = np.where(
             self._ready, self.refused < _UNREACHED_TRIES, self.refused == 0

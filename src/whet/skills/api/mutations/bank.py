@@ -12,6 +12,7 @@ from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.exchange import Draft
 from whet.skills.api.mutations.breaking import Breaking
 from whet.skills.api.mutations.documents import DOCUMENTS
+from whet.skills.api.mutations.elsewhere import Failing, elsewhere, no_value
 from whet.skills.api.mutations.heads import HEADS
 from whet.skills.api.mutations.identities import Foreign, identities
 from whet.skills.api.mutations.kinds import KINDS
@@ -62,15 +63,26 @@ class Mutation:
 
 
 class Bank:
-    """`foreign` gives an id of another thing than the one that belongs at a place of a draft, or NOTHING."""
+    """`foreign` gives an id of another thing than the one that belongs at a place of a draft, `failing` a value that
+    failed where another operation takes the like; or NOTHING."""
 
-    def __init__(self, schemas: Schemas, foreign: Foreign = lambda _draft, _place: NOTHING) -> None:
+    def __init__(
+        self,
+        schemas: Schemas,
+        foreign: Foreign = lambda _draft, _place: NOTHING,
+        failing: Failing = no_value,
+    ) -> None:
         survey, breaking = Survey(schemas), Breaking(schemas)
-        families = FAMILIES | {"identities": identities(foreign)}
+        families = FAMILIES | {"identities": identities(foreign), "elsewhere": elsewhere(failing)}
+        self._survey = survey
         self.mutations = tuple(
             Mutation(family, rule, survey, breaking) for family, rules in families.items() for rule in rules
         )
         self._by_name = {mutation.name: mutation for mutation in self.mutations}
+
+    def places(self, draft: Draft) -> tuple[Place, ...]:
+        """Wherever this draft holds a value."""
+        return tuple(site.place for site in self._survey.of(draft).every)
 
     def named(self, name: str) -> Mutation | None:
         return self._by_name.get(name)

@@ -1,0 +1,101 @@
+"""Values that made an operation fail: what reads a parameter of that name there may read it in other operations too."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from whet.skills.api.contract.model import Json
+from whet.skills.api.mutations.places import Place
+from whet.skills.api.values.slots import NOTHING, Absent
+
+_MOST_VALUES = 8  # for each name
+_MOST_NAMES = 200
+_LONGEST = 2_000  # as JSON: a longer one takes too much room to be kept, and mostly fails by its length
+_PATIENCE = 4  # operations that take it without failing, after which a value is let go
+
+
+@dataclass(slots=True)
+class Value:
+    value: Json
+    tried: set[str] = field(default_factory=set)  # operations
+    failed: int = 1
+    held: int = 0  # times that it did no harm
+
+    @property
+    def promise(self) -> float:
+        return (self.failed + 1) / (self.failed + self.held + 2)
+
+
+class Failing:
+    """By part of the request and name: `order` of a query, `If-Match` of a header."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, str], list[Value]] = {}
+
+    def value(self, operation: str, place: Place) -> Json | Absent:
+        """The most promising one that this operation has not been sent there."""
+        known = [one for one in self._known.get(_key(place), ()) if operation not in one.tried]
+        return max(known, key=lambda one: one.promise).value if known else NOTHING
+
+    def tell(self, operation: str, place: Place, value: Json, failed: bool) -> bool:
+        """What came of sending it; whether it is new that it fails."""
+        values = self._known.get(_key(place), [])
+        known = next((one for one in values if _same(one.value, value)), None)
+        if known is None:
+            return failed and self._learn(operation, place, value)
+        known.tried.add(operation)
+        known.failed += failed
+        known.held += not failed
+        if known.held - known.failed >= _PATIENCE:
+            values.remove(known)
+        return False
+
+    def _learn(self, operation: str, place: Place, value: Json) -> bool:
+        full = _key(place) not in self._known and len(self._known) >= _MOST_NAMES
+        values = [] if full or not _is_kept(value) else self._known.setdefault(_key(place), [])
+        if full or not _is_kept(value) or len(values) >= _MOST_VALUES:
+            return False
+        values.append(Value(value, {operation}))
+        return True
+
+    def kept(self) -> list[dict[str, Any]]:
+        return [
+            {"part": part, "name": name, "value": one.value, "tried": sorted(one.tried), "failed": one.failed,
+             "held": one.held}
+            for (part, name), values in self._known.items()
+            for one in values
+        ]  # fmt: skip
+
+    def restore(self, kept: Iterable[Mapping[str, Any]]) -> None:
+        for one in kept:
+            values = self._known.setdefault((one["part"], one["name"]), [])
+            if len(values) < _MOST_VALUES:
+                values.append(Value(one["value"], set(one["tried"]), one["failed"], one["held"]))
+
+
+def merge_failing(kept: Iterable[Mapping[str, Any]], mine: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """What two runs at once learned, in any order: each value once, tried where either tried it."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for one in (*kept, *mine):
+        name = json.dumps([one["part"], one["name"], one["value"]], sort_keys=True)
+        other = found.get(name, one)
+        larger = {count: max(one[count], other[count]) for count in ("failed", "held")}
+        found[name] = {**one, "tried": sorted({*one["tried"], *other["tried"]}), **larger}
+    best = sorted(found, key=lambda name: (found[name]["held"] - found[name]["failed"], name))
+    return [found[name] for name in best[: _MOST_NAMES * _MOST_VALUES]]
+
+
+def _key(place: Place) -> tuple[str, str]:
+    return place.where, place.name
+
+
+def _same(one: Json, other: Json) -> bool:
+    return type(one) is type(other) and bool(one == other)
+
+
+def _is_kept(value: Json) -> bool:
+    try:
+        return len(json.dumps(value)) <= _LONGEST
+    except (TypeError, ValueError, RecursionError):
+        return False
