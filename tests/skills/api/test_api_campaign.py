@@ -29,6 +29,7 @@ from whet.skills.api.campaign import Budget, Campaign
 from whet.skills.api.explorer import Explorer
 from whet.skills.api.faults import Fault, Kind, Suspicion
 from whet.skills.api.service import Service
+from whet.skills.api.suspects import Suspected
 from whet.tools.http.client import Client
 
 CONTRACT = contract({
@@ -205,6 +206,31 @@ def test_broken_off_each_suspicion_is_told_once_as_it_stands() -> None:
         (fault,) = errors(made.faults)
         assert not fault.confirmed
         assert fault.steps[-1].response.status == 500
+
+
+def test_broken_off_while_looking_again_what_is_sure_by_then_is_told_as_sure() -> None:
+    two = contract({f"/{name}": {"get": does("200", parameters=(in_query("q"),))} for name in "ab"})
+
+    def fails(_: Heard) -> Answer:
+        return 500, {"error": "boom"}
+
+    with served(fails) as small, service(two, small) as reached:
+        explorer = Explorer(two, two.operations, reached.send, 1)
+        made = Campaign(two, two.operations, reached, explorer, Budget(60))
+        for _ in made.turns():
+            pass
+        confirm, asked = made._confirmed, iter(range(2))
+
+        def broken_off(one: Suspected, requests: int) -> Fault:
+            if next(asked) == 1:
+                raise KeyboardInterrupt
+            return confirm(one, requests)
+
+        made._confirmed = broken_off  # type: ignore[method-assign]
+        with pytest.raises(KeyboardInterrupt):
+            made.conclude()
+        made.abandon()
+    assert sorted(fault.confirmed for fault in errors(made.faults)) == [False, True]
 
 
 def test_with_little_left_failures_are_seen_again_rather_than_one_made_small() -> None:

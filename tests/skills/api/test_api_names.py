@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from whet.skills.api.names import asked_for, cosine, is_identity, likeness, words
+from whet.skills.api.names import abbreviates, asked_for, cosine, is_identity, likeness, words
 
 NAMES = st.text(max_size=20) | st.from_regex(r"[a-z]+([_-][a-z]+|[A-Z][a-z]+){0,3}", fullmatch=True)
 
@@ -89,6 +89,21 @@ def test_an_inner_identity_is_that_of_what_it_stands_in() -> None:
 def test_a_task_run_is_no_flow_run_but_a_queue_may_be_a_work_queue() -> None:
     assert likeness("id", "flow_runs", "id", "/task_runs") < 0.4
     assert likeness("work_queue_id", "pools", "id", "/queues") > 0.7
+
+
+@pytest.mark.parametrize(("short", "long", "is_short"), [
+    ("conn", "connection", True), ("connection", "conn", False), ("c", "connection", False), ("conn", "conn", False),
+])  # fmt: skip
+def test_a_word_in_short_is_how_a_longer_one_begins(short: str, long: str, is_short: bool) -> None:
+    assert abbreviates(short, long) == is_short
+
+
+def test_what_is_named_in_short_is_meant_less_surely_than_what_is_named_in_full() -> None:
+    full, short, other = (likeness("id", wanted, "id", "connections") for wanted in ("connection", "conn", "cat"))
+    assert full > short > 0.7 > other
+    assert likeness("conn_id", "", "connection_id", "records") > 0.5
+    assert likeness("cred_ex_id", "", "credential_exchange_id", "records") > 0.5
+    assert likeness("id", "co", "id", "connections") < 0.5  # two letters may be short for anything
 
 
 def test_either_identity_will_do_where_the_slot_says_so() -> None:

@@ -13,10 +13,10 @@ from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.faults import Suspicion
 from whet.skills.api.learning.drafting import Made
 from whet.skills.api.learning.entities import Entities, Entity
-from whet.skills.api.learning.entities import placed as placed_at
 from whet.skills.api.learning.novelty import News
 from whet.skills.api.learning.paths import collection_of, prefixes
 from whet.skills.api.learning.recall import Taken
+from whet.skills.api.learning.shown import placed as placed_at
 from whet.skills.api.learning.trail import WORKS, Trail, TrailStep, Way
 from whet.skills.api.oracles.causes import without_way
 from whet.skills.api.oracles.flows import Leaf, at

@@ -31,6 +31,12 @@ NORMALISED: list[tuple[Any, Any]] = [
     ({"type": ["string", "null"]}, {"type": ["string", "null"]}),
     ({"type": "string", "enum": [1, True]}, {"type": "string", "enum": ["1", "true"]}),
     ({"enum": []}, {}),
+    (
+        {"type": "array", "enum": ["a", "b"], "items": {"type": "string"}},
+        {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}},
+    ),
+    ({"type": "array", "enum": ["a"]}, {"type": "array", "items": {"enum": ["a"]}}),
+    ({"type": "array", "enum": [["a"]]}, {"type": "array", "enum": [["a"]]}),
     ({"pattern": "("}, {}),
     ({"pattern": "/^a$/i"}, {"pattern": "^a$"}),
     ({"pattern": 3}, {}),

@@ -203,6 +203,36 @@ class TestDependencies:
         assert not any(dependencies.choose(slot, {}, Company()) for _ in range(50))
         assert dependencies.choose(replace(slot, schema={"type": "string"}), {}, Company())
 
+    def test_what_stands_at_a_place_is_one_of_its_collection_whatever_it_is_called(self) -> None:
+        """Of what was made at /series, or at /series/import; not of what belongs to one of them."""
+        rng = random.Random(0)
+        entities = Entities(rng)
+        dependencies = Dependencies(rng, entities)
+        made = contract({
+            "/series/import": {"post": does("201")},
+            "/series/{show}/seasons": {"post": does("201", parameters=(in_path("show"),))},
+        })  # fmt: skip
+        entities.take_in(told(operation(made, "POST /series/import"), 201, {"id": 7, "title": "x"}))
+        season = told(operation(made, "POST /series/{show}/seasons"), 201, {"id": 8}, path={"show": 7})
+        entities.take_in(season)
+        slot = Slot("GET /series/{show_id}", "path.show_id", INTEGER, True)
+        picks = [dependencies.choose(slot, {}, Company()) for _ in range(50)]
+        values = [pick[1].fields[pick[0].field] for pick in picks if pick is not None]
+        assert values.count(7) > 40
+
+    def test_a_version_is_the_newest_that_was_told(self) -> None:
+        rng = random.Random(0)
+        entities = Entities(rng)
+        dependencies = Dependencies(rng, entities)
+        made = contract({"/notes/{id}": {"get": does("200", parameters=(in_path("id"),))}})
+        read = operation(made, "GET /notes/{id}")
+        for version in ('"1"', '"2"', '"3"'):
+            entities.take_in(told(read, 200, {"id": 1, "hash": "zz"}, path={"id": 1}, headers={"ETag": version}))
+        for name in ("If-Match", "If-None-Match"):
+            slot = Slot("PUT /notes/{id}", f"header.{name}", STRING, False)
+            picks = [dependencies.choose(slot, {}, Company()) for _ in range(20)]
+            assert {pick and pick[1].fields[pick[0].field] for pick in picks} == {'"3"'}
+
     def chosen(self, learn: bool, evidence: bool) -> list[str]:
         """A slot that names nobody's field, after the least likely one by name was accepted and the likeliest not."""
         rng = random.Random(0)
@@ -359,6 +389,18 @@ class TestReadiness:
                     first.setdefault(one.operation.id, at)
             assert first["POST /boards"] < first["POST /boards/{board_id}/posts"]
             assert first["POST /boards"] < 6
+
+    def test_deleting_waits_while_one_lives_that_others_need(self) -> None:
+        with served(Forum()) as small, exploring(FORUM, small) as explorer:
+            readiness, sequencing, entities = explorer._readiness, explorer.sequencing, explorer.entities
+            make, delete = operation(FORUM, "POST /boards"), operation(FORUM, "DELETE /boards/{board_id}")
+            waits = [readiness.waits(delete, sequencing)]  # where nothing lives there is nothing to lose
+            for number in (1, 2):
+                entities.take_in(told(make, 201, {"id": number}, number=number))
+                waits.append(readiness.waits(delete, sequencing))
+            entities.end(told(delete, 204, path={"board_id": 2}))
+            waits.append(readiness.waits(delete, sequencing))
+        assert waits == [False, True, False, True]
 
     def test_deleting_the_last_one_waits_for_those_who_need_it(self) -> None:
         early = 0

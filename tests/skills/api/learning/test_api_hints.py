@@ -9,7 +9,7 @@ from tests.skills.api.small_service import Answer, Heard, contract, does, explor
 
 from whet.skills.api.exchange import Draft
 from whet.skills.api.learning.hints import Hints
-from whet.skills.api.values.slots import Slot
+from whet.skills.api.values.slots import NOTHING, Slot
 
 CONTRACT = contract({"/accounts": {"post": does("201", "422", body=record(name={"type": "string"}))}})
 POST = operation(CONTRACT, "POST /accounts")
@@ -58,6 +58,40 @@ def test_only_refusals_ask(status: int) -> None:
 )
 def test_what_was_sent_or_is_no_field_of_the_body_is_not_asked_for(answer: Any) -> None:
     assert asked(answer, {"name": "x"}) == []
+
+
+@pytest.mark.parametrize("name", ["_schema", "non_field_errors", "__all__", "__root__"])
+def test_what_a_whole_object_is_refused_under_is_no_field(name: str) -> None:
+    assert asked({"errors": {name: ["Missing data for required field."]}}, {}) == []
+
+
+def test_names_of_several_words_are_heard_in_a_sentence() -> None:
+    hints = Hints(random.Random(0))
+    hints.listen(told(POST, 400, {"detail": "Either an alias or handshake protocols must be given"}, body={}))
+    wanted = Slot(POST.id, "body.handshake_protocols", {}, False)
+    assert any(hints.wants(wanted) for _ in range(20))
+    assert not any(hints.wants(replace(wanted, place="body.handshake_partners")) for _ in range(20))
+
+
+BARE = contract({"/jobs": {"post": does("201", "400"), "get": does("200")}})
+
+
+@pytest.mark.parametrize(("name", "status", "said", "given"), [
+    ("POST /jobs", 400, {"error": "request body is not JSON"}, True),
+    ("POST /jobs", 415, {"error": "unsupported media type"}, True),
+    ("POST /jobs", 400, {"error": "no such job"}, False),
+    ("POST /jobs", 404, {"error": "no body here"}, False),
+    ("GET /jobs", 400, {"error": "request body is not JSON"}, False),
+])  # fmt: skip
+def test_a_body_that_the_contract_forgot_is_given_where_a_refusal_speaks_of_one(
+    name: str, status: int, said: Any, given: bool
+) -> None:
+    job, hints = operation(BARE, name), Hints(random.Random(0))
+    assert hints.listen(told(job, status, said)) == given
+    drafts = [hints.heeded(Draft(job), lambda _: NOTHING) for _ in range(20)]
+    assert {(one.body == {}, one.media) for one in drafts} - {(False, None)} == (
+        {(True, "application/json")} if given else set()
+    )
 
 
 def test_the_number_of_fields_is_bounded() -> None:

@@ -135,6 +135,22 @@ def test_what_is_not_ready_or_waits_comes_later() -> None:
     assert last not in [step.operation for step in steps[:6]]
 
 
+def test_what_is_not_ready_is_mutated_after_one_refusal_and_what_is_ready_after_several() -> None:
+    """No use waiting: with what it needs it may never be; and half-good requests find parsers that crash."""
+    first = {}
+    for ready in (False, True):
+        made = sequencing(reached=False)
+        for operation in ALL[1:]:
+            saw(made, Step(operation, None), 201, NEW_STATUS)
+        for refusals in range(1, 6):
+            made.next(lambda _, ready=ready: ready, lambda _: False)  # type: ignore[misc]
+            saw(made, Step(ALL[0], None), 404)
+            if made._mutated_worth()[0][0] > 0:
+                first[ready] = refusals
+                break
+    assert first == {False: 1, True: 3}
+
+
 def test_what_never_gets_ready_is_tried_all_the_same_before_long() -> None:
     made, missing = sequencing(reached=False), ALL[:5]
     for operation in ALL[5:]:

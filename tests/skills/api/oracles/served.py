@@ -38,7 +38,7 @@ class Items:
         if path == "/v1/items":
             return self._create(body) if method == "POST" else self._list(query)
         if one is None or int(one[1]) not in self.stored:
-            return 404, {"detail": "Not Found"}
+            return 410 if "says-gone" in self.faults else 404, {"detail": "Not Found"}
         if method == "PATCH":
             return self._change(int(one[1]), body, wanted)
         return {"GET": self._read, "PUT": self._update, "DELETE": self._delete}[method](int(one[1]), body)

@@ -131,6 +131,21 @@ def test_a_broken_promise_is_seen_again(fault: str, drafts: list[Draft], kind: K
     assert not repaired.confirmed
 
 
+def test_what_was_not_there_then_and_is_now_is_deleted_first() -> None:
+    """The answer to who asks for what is gone is not documented; meanwhile somebody has made that one."""
+    with served("says-gone") as (items, send):
+        suspicion, steps = found_in([draft("GET /items/{item_id}", **SEVEN)], send)
+        send(draft("POST /items", body=GOOD))
+        fault = Confirming(CONTRACT, SCHEMAS).confirm(suspicion, steps, send)
+        assert 1 not in items.stored
+        items.faults = frozenset()
+        repaired = Confirming(CONTRACT, SCHEMAS).confirm(suspicion, steps, send)
+    assert fault.confirmed
+    assert fault.rests
+    assert [step.response.status for step in fault.steps] == [204, 410]
+    assert not repaired.confirmed
+
+
 def test_what_should_not_have_worked_after_a_deletion_is_no_part_of_the_story() -> None:
     """On a service that is mended the second deletion would be refused."""
     delete, read = draft("DELETE /items/{item_id}", **SEVEN), draft("GET /items/{item_id}", **SEVEN)

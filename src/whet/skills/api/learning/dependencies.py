@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from whet.skills.api.contract.model import Json, Schema
 from whet.skills.api.learning.beliefs import Beliefs, Prior
 from whet.skills.api.learning.company import Company
-from whet.skills.api.learning.entities import ETAG, Entities, Entity
+from whet.skills.api.learning.entities import Entities, Entity
 from whet.skills.api.learning.paths import collection_of, noun, prefix_of, spoken
+from whet.skills.api.learning.shown import ETAG
 from whet.skills.api.names import asked_for, is_identity, likeness, words
 from whet.skills.api.values.slots import Slot
 

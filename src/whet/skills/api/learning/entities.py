@@ -1,6 +1,5 @@
 """What lives in the service as far as answers showed: things with fields, each at its place in the tree of paths."""
 
-import json
 import random
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -14,18 +13,24 @@ from whet.skills.api.learning.gone import Gone
 from whet.skills.api.learning.locations import Locations
 from whet.skills.api.learning.origins import Key, Origins, identities, is_made, key
 from whet.skills.api.learning.paths import collection_of, nameless, prefixes
-from whet.skills.api.names import is_identity, words
+from whet.skills.api.learning.shown import (
+    MOST_FIELDS,
+    chosen_name,
+    headed,
+    leaves,
+    parsed,
+    placed,
+    sent,
+    things,
+    told_deleted,
+)
 
-ETAG = "etag"
 MOST_PER_KIND = 40
-MOST_FIELDS = 60
 LONGEST_STORY = 10
 _MISSES = 3
 _KEPT_BYTES = 20_000
 _LIST_PLACES = 3
 _WHO = frozenset({"username", "user_name", "login", "email", "mail", "user", "name", "account", "id"})
-_DEEPEST = 3
-_ENDED = frozenset({"deleted", "removed", "purged", "destroyed"})
 _NOT_YET = 202  # what was asked for is not there: what is being done about it is
 
 
@@ -73,7 +78,7 @@ class Entities:
             if to_use:
                 self._keep(entity)
             if exchange.operation.method in {"POST", "PUT"}:
-                self._origins.made(entity.kind, entity.fields, _chosen_name(exchange), story)
+                self._origins.made(entity.kind, entity.fields, chosen_name(exchange), story)
 
     def story(self, used: Iterable[Entity]) -> tuple[Exchange, ...]:
         """The requests that led to these things, from the ground, each once, in the order they were sent."""
@@ -201,7 +206,7 @@ class Entities:
 
     def end_told(self, exchange: Exchange) -> None:
         """What an answer says was deleted: `{"deleted": [7, 8]}`, of the things above its path."""
-        named, path = set(_told_deleted(_parsed(exchange))), nameless(exchange.operation.path)
+        named, path = set(told_deleted(parsed(exchange))), nameless(exchange.operation.path)
         above = [kind for kind in self.by_kind if path.startswith(f"{kind.rstrip('/')}/")] if named else []
         for kind in above:
             ended = [one for one in self.alive(kind) if any(one.fields[name] in named for name in self._names(one))]
@@ -241,13 +246,11 @@ class Entities:
         return self._rng.choice(entities)
 
     def _from_answer(self, exchange: Exchange, story: tuple[Exchange, ...]) -> Iterator[Entity]:
-        place = placed(exchange)
-        sent = _sent(exchange)
+        place, told = placed(exchange), sent(exchange) | headed(exchange)
         kind = collection_of(exchange.operation.path)
-        things = list(_things(_parsed(exchange)))[:_LIST_PLACES] or [{}]
         elsewhere = self._locations.elsewhere(exchange)
-        for thing in things:
-            fields = dict(islice(_leaves(thing), MOST_FIELDS)) | sent | _headed(exchange)
+        for thing in list(islice(things(parsed(exchange)), _LIST_PLACES)) or [{}]:
+            fields = dict(islice(leaves(thing), MOST_FIELDS)) | told
             if elsewhere is not None:
                 yield Entity(elsewhere.kind, elsewhere.place, fields | elsewhere.named, story)
             if fields and (elsewhere is None or exchange.response.status != _NOT_YET):
@@ -270,89 +273,3 @@ def _short(exchange: Exchange) -> Exchange:
     if len(response.body) <= _KEPT_BYTES:
         return exchange
     return replace(exchange, response=replace(response, body=response.body[:_KEPT_BYTES], whole=False))
-
-
-def placed(exchange: Exchange) -> dict[str, Json]:
-    """The request's path values by prefix: {"/orders/{id}": 7, "/orders/{id}/lines/{line}": 2}."""
-    values = exchange.draft.path
-    return {prefix: values[name] for prefix, name in prefixes(exchange.operation.path) if name in values}
-
-
-def _sent(exchange: Exchange) -> dict[str, Json]:
-    """What we chose ourselves and the service accepted: a name or an id a PUT made up is as good as an answer's."""
-    method, path = exchange.operation.method, exchange.operation.path
-    if method not in {"POST", "PUT", "PATCH"}:
-        return {}
-    body, chosen = exchange.draft.body, _chosen_name(exchange)
-    told = {} if chosen is None else {f"sent.{prefixes(path)[-1][1]}": chosen}
-    if isinstance(body, dict):
-        told |= {f"sent.{name}": value for name, value in _leaves(body)}
-    return told
-
-
-def _chosen_name(exchange: Exchange) -> Json:
-    """The last part of the path that a PUT named."""
-    path = exchange.operation.path
-    if exchange.operation.method != "PUT" or not path.rstrip("/").endswith("}"):
-        return None
-    return exchange.draft.path.get(prefixes(path)[-1][1])
-
-
-def _headed(exchange: Exchange) -> dict[str, Json]:
-    """What headers tell of a thing: the last part of where it is, and its version."""
-    where, version = exchange.response.header("location"), exchange.response.header("etag")
-    last = where.split("?")[0].rstrip("/").rpartition("/")[2] if where else ""
-    one = exchange.operation.method != "GET" or exchange.operation.path.rstrip("/").endswith("}")
-    return ({"location": last} if last else {}) | ({ETAG: version} if version and one else {})
-
-
-def _parsed(exchange: Exchange) -> Json:
-    response = exchange.response
-    if not response.whole or response.body[:1] not in (b"{", b"[", b'"'):
-        return None
-    try:
-        return json.loads(response.body)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _things(answer: Json) -> Iterator[dict[str, Json]]:
-    """The objects an answer is about: itself, the elements of a list, or the one wrapped ("data", "items")."""
-    if isinstance(answer, list):
-        yield from (one for one in answer if isinstance(one, dict))
-    elif isinstance(answer, str):
-        yield {"value": answer}
-    elif isinstance(answer, dict):
-        lists = [value for value in answer.values() if isinstance(value, list) and value and isinstance(value[0], dict)]
-        if len(lists) == 1 and len(answer) <= 8:
-            yield from (one for one in lists[0] if isinstance(one, dict))
-        elif not _is_empty_page(answer):
-            yield answer
-
-
-def _told_deleted(answer: Json) -> Iterator[Json]:
-    """The identities in a list that is called so."""
-    for name, value in answer.items() if isinstance(answer, dict) else ():
-        if isinstance(value, list) and not _ENDED.isdisjoint(words(name)):
-            for one in value:
-                known = next((one[key] for key in identities("") if key in one), None) if isinstance(one, dict) else one
-                if isinstance(known, str | int):
-                    yield known
-
-
-def _is_empty_page(answer: Mapping[str, Json]) -> bool:
-    """A list of nothing, and numbers about it: `{"items": [], "total": 0}`. What has an id or a text is something."""
-    others = [(name, value) for name, value in answer.items() if value != []]
-    return len(answer) - len(others) == 1 and not any(
-        isinstance(value, str) or is_identity(name.rpartition(".")[2]) for name, value in _leaves(dict(others))
-    )
-
-
-def _leaves(thing: Mapping[str, Json], depth: int = 0, before: str = "") -> Iterator[tuple[str, Json]]:
-    for name, value in list(thing.items())[:MOST_FIELDS]:
-        if isinstance(value, dict) and depth < _DEEPEST:
-            yield from _leaves(value, depth + 1, f"{before}{name}.")
-        elif isinstance(value, list) and value and not isinstance(value[0], dict | list):
-            yield f"{before}{name}.*", value[0]
-        elif isinstance(value, str | int | float) and not isinstance(value, bool) and value != "":
-            yield f"{before}{name}", value
