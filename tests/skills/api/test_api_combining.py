@@ -53,6 +53,12 @@ def test_counts_add_up_and_the_order_makes_no_difference(
     assert one.runs == other.runs == 1
 
 
+def test_values_that_failed_in_either_run_are_kept() -> None:
+    one = {"part": "query", "name": "q", "value": "a", "tried": ["GET /a"], "failed": 1, "held": 0}
+    mine, theirs = Knowledge(failing=[one]), Knowledge(failing=[{**one, "value": "b"}])
+    assert [value["value"] for value in combined(theirs, Knowledge(), mine).failing] == ["a", "b"]
+
+
 def fault(cause: str, confirmed: bool = True, seen: int = 1) -> dict[str, Any]:
     told = {"kind": "server-error", "operation": "GET /a", "cause": cause, "title": "", "detail": ""}
     return {"suspicion": told, "steps": [], "confirmed": confirmed, "seen": seen}

@@ -188,3 +188,85 @@ def test_runs_are_not_made_of_flows_that_are_gone_and_what_never_worked_gets_a_f
     assert worked == {one.id for one in CONTRACT.operations}
     tried = [one for one in small.heard if one.path == "/flow_runs"]
     assert flows.in_vain <= len(tried) / 10
+
+
+def test_what_an_answer_says_was_deleted_is_gone_and_who_names_it_is_doubted() -> None:
+    made = contract({
+        "/flows": {"post": does("201")}, "/flow_runs": {"post": does("201")},
+        "/flows/bulk_delete": {"post": does("200")}, "/desks": {"post": does("201")},
+    })  # fmt: skip
+    entities = Entities(random.Random(0))
+    for number, name in enumerate("abc", 1):
+        flow = f"flow-{name}-1234567"
+        entities.take_in(exchange(operation(made, "POST /flows"), 201, {"id": flow}, number=number))
+        run = {"id": f"run-{name}-1234567", "flow_id": flow}
+        entities.take_in(exchange(operation(made, "POST /flow_runs"), 201, run, number=10 + number))
+        entities.take_in(exchange(operation(made, "POST /desks"), 201, {"id": flow}, number=20 + number))
+    many = operation(made, "POST /flows/bulk_delete")
+    entities.end_told(exchange(many, 200, {"deleted": ["flow-a-1234567"], "skipped": ["flow-c-1234567"]}))
+    entities.end_told(exchange(many, 200, {"removedFlows": [{"id": "flow-b-1234567"}], "deleted": True}))
+    entities.end_told(exchange(many, 200, ["flow-c-1234567"]))
+    assert [one.fields["id"] for one in entities.alive("/flows")] == ["flow-c-1234567"]
+    assert [one.doubtful for one in entities.alive("/flow_runs")] == [True, True, False]
+    assert len(entities.alive("/desks")) == 3  # they only go by the same names
+
+
+def test_a_service_that_deletes_many_at_once_is_believed() -> None:
+    made = contract({"/flows": {"post": does("201")}, "/flows/delete_all": {"post": does("200")}})
+    flows: list[str] = []
+
+    def answering(heard: Heard) -> Answer:
+        if heard.path == "/flows":
+            flows.append(f"flow-{len(flows)}-1234567")
+            return 201, {"id": flows[-1]}
+        gone = [*flows]
+        flows.clear()
+        return 200, {"deleted": gone}
+
+    with served(answering) as small, exploring(made, small) as explorer:
+        turns = explorer.turns()
+        for _ in range(40):
+            next(turns)
+            assert {one.fields["id"] for one in explorer.entities.alive("/flows")} <= set(flows)
+
+
+def test_a_thing_is_doubted_however_often_it_was_met() -> None:
+    entities = Entities(random.Random(0))
+    flows = operation(CONTRACT, "POST /flows")
+    for number, flow in enumerate(("flow-a-1234567", "flow-a-1234567", "flow-b-1234567"), 1):
+        entities.take_in(exchange(flows, 201, {"id": flow}, number=number))
+    one, again, other = entities.alive("/flows")
+    entities.doubt(one)
+    assert (one.doubtful, again.doubtful, other.doubtful) == (True, True, False)
+    entities.found(again)
+    assert not one.doubtful
+
+
+def test_where_what_the_path_named_was_gone_a_refusal_says_little() -> None:
+    read, change = operation(CONTRACT, "GET /flow_runs/{id}"), operation(CONTRACT, "PATCH /flow_runs/{id}")
+    with served(Flows()) as small, exploring(CONTRACT, small) as explorer:
+        explorer.entities.take_in(exchange(operation(CONTRACT, "POST /flow_runs"), 201, {"id": RUN}))
+        (run,) = explorer.entities.alive("/flow_runs")
+        for of, place in ((read, "path.id"), (change, "body.id")):
+            edge = Edge(Slot(of.id, place, {"type": "string"}, True), "/flow_runs", "id")
+            request = Made(Draft(of, {"id": RUN}), {place: Source.OBSERVED}, {place: Taken(RUN, edge, run)})
+            explorer._lessons.learn(Step(of, None), request, exchange(of, 404, path={"id": RUN}), NO_NEWS)
+        refusals = explorer.sequencing.refusals
+        assert refusals(read) == refusals(change) / 2
+
+
+def test_what_has_found_nothing_hardly_speaks_for_the_way_it_went() -> None:
+    """Whatever it was asked with, it would have answered the same."""
+    read = operation(CONTRACT, "GET /flow_runs/{id}")
+    beliefs = []
+    for answer in ([], {"id": RUN}):
+        with served(Flows()) as small, exploring(CONTRACT, small) as explorer:
+            explorer.entities.take_in(exchange(operation(CONTRACT, "POST /flows"), 201, {"id": RUN}))
+            (flow,) = explorer.entities.alive("/flows")
+            slot = Slot(read.id, "path.id", {"type": "string"}, True)
+            taken = {"path.id": Taken(RUN, Edge(slot, "/flows", "id"), flow)}
+            before = explorer.dependencies.promise(slot)
+            request = Made(Draft(read, {"id": RUN}), {"path.id": Source.OBSERVED}, taken)
+            explorer._lessons.learn(Step(read, None), request, exchange(read, 200, answer, path={"id": RUN}), NO_NEWS)
+            beliefs.append(explorer.dependencies.promise(slot) - before)
+    assert 0 < beliefs[0] < beliefs[1] / 2
