@@ -142,9 +142,9 @@ class Visit:
         if lockout is None:
             return None
         return (
-            f"From request {lockout.since} on, {lockout.operations} operations that had worked were answered 401 or "
-            f"403. The last write before was request {lockout.write.number}, {lockout.write.operation.id}: it may have "
-            "taken our own rights away. The next run leaves it out (--fresh: it does not)."
+            f"From request {lockout.since} on, {lockout.operations} operations that had worked were refused (401, 403) "
+            f"or failed. The last write before was request {lockout.write.number}, {lockout.write.operation.id}: it "
+            "may have taken our own rights away. The next run leaves it out (--fresh: it does not)."
         )
 
     def _secrets(self) -> Secrets:
@@ -198,6 +198,11 @@ class Visit:
         shut = self.explorer.lockouts.known
         why = {
             one: "access was lost after it in an earlier run; --fresh tries it again" for one in never if one in shut
+        }
+        why |= {
+            one.id: "it writes to accounts, and none was made here: those that were there before are left alone"
+            for one in self.operations
+            if one.id in never and self.explorer.leaves_accounts_alone(one)
         }
         return (*self.left_out, *(UntestedLine(one, why.get(one, "the run ended before its turn")) for one in never))
 

@@ -22,8 +22,9 @@ from tests.skills.api.small_service import (
 from whet.skills.api import knowledge as memory
 from whet.skills.api.access import Access, Credential
 from whet.skills.api.campaign import Budget, Campaign
-from whet.skills.api.exchange import Exchange
+from whet.skills.api.exchange import Draft, Exchange
 from whet.skills.api.explorer import Explorer
+from whet.skills.api.learning.drafting import Made
 from whet.skills.api.learning.entities import Entities
 from whet.skills.api.learning.lockout import Lockouts, ends_a_session
 
@@ -208,6 +209,13 @@ def test_what_took_our_rights_away_is_noticed_and_left_out_by_the_next_run() -> 
     assert taken == []
 
 
+def test_a_service_that_stumbles_over_our_account_has_shut_us_out_too() -> None:
+    lockouts = Lockouts()
+    heard(lockouts, *WORKED, ("PUT /roles/{id}", 200), *((name, 500) for name, _ in WORKED))
+    assert lockouts.noticed is not None
+    assert lockouts.every() == ["PUT /roles/{id}"]
+
+
 @pytest.mark.parametrize(
     "told_of",
     [
@@ -222,6 +230,52 @@ def test_a_few_refusals_are_no_lockout(told_of: tuple[tuple[str, int], ...]) -> 
     lockouts = Lockouts()
     heard(lockouts, *told_of)
     assert lockouts.noticed is None
+
+
+class Fragile:
+    """Who renames the only account that it came with is let in no more, and nobody else either."""
+
+    def __init__(self, signs_up: bool) -> None:
+        self.users, self.signs_up = ["default"], signs_up
+        self.written: list[str] = []
+
+    def __call__(self, heard: Heard) -> Answer:
+        name = heard.path.removeprefix("/users").strip("/").partition("/")[0]
+        body = heard.body if isinstance(heard.body, dict) else {}
+        if heard.path == "/users" and heard.method == "POST" and self.signs_up and body.get("username"):
+            self.users.append(str(body["username"]))
+            return 201, {"name": self.users[-1]}
+        if heard.path == "/users":
+            return (200, [{"name": one} for one in self.users]) if heard.method == "GET" else (422, {})
+        if name not in self.users:
+            return 404, {}
+        if heard.method != "GET":
+            self.written.append(name)
+        return 200, {"name": name}
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("signs_up", [True, False])
+def test_accounts_that_were_there_before_are_not_written_to(signs_up: bool, seed: int) -> None:
+    named = (in_path("name", "string"),)
+    made = contract({
+        "/users": {"get": does("200"), "post": does("201", "422", body=PERSON)},
+        "/users/{name}": {"get": does("200", "404", parameters=named),
+                          "patch": does("200", "404", parameters=named, body=record(note=TEXT))},
+        "/users/{name}/activate": {"put": does("200", "404", parameters=named)},
+    })  # fmt: skip
+    fragile = Fragile(signs_up)
+    with served(fragile) as small, exploring(made, small, seed) as explorer:
+        turns = explorer.turns(lambda: len(small.heard) > 150)
+        for _ in range(250):
+            next(turns)
+        left = [one.id for one in made.operations if explorer.leaves_accounts_alone(one)]
+        named_so = Made(Draft(operation(made, "PATCH /users/{name}"), {"name": "default"}))  # however it came by it
+        assert explorer._spare(named_so, ending=True).draft.path["name"] not in fragile.users
+    assert "default" not in fragile.written
+    at_last = [one.path.split("/")[2] for one in small.heard[-100:] if one.method in ("PATCH", "PUT")]
+    assert sum(one in fragile.users for one in at_last) > len(at_last) / 3 if signs_up else at_last == []
+    assert left == ([] if signs_up else ["PATCH /users/{name}", "PUT /users/{name}/activate"])
 
 
 def test_a_change_makes_nothing_and_a_thing_with_an_id_is_not_known_by_its_name() -> None:

@@ -194,6 +194,9 @@ class Explorer:
         """What goes by one of these names is not deleted: we are logged in as it."""
         self.entities.own_names = own_names
 
+    def leaves_accounts_alone(self, operation: Operation) -> bool:
+        return self._sparing.spares_accounts(operation)
+
     def forget_writes(self) -> None:
         """Somebody else wrote to the service: what was promised before may no longer hold."""
         self._semantics.forget()
@@ -233,14 +236,16 @@ class Explorer:
         """What was made up may name something that is not to be deleted: 1, as often as not. So until the end it names
         nobody, and what is known to be spared is never named."""
         guessed = made.draft.operation.method == "DELETE" and not ending and _guesses_its_name(made)
-        if not guessed and not self.entities.forbids(made.draft, ending):
+        account = self._sparing.account_named(made.draft)
+        if not guessed and account is None and not self.entities.forbids(made.draft, ending):
             return made
-        name = prefixes(made.draft.operation.path)[-1][1]
+        name = account or prefixes(made.draft.operation.path)[-1][1]
         stranger = nobody(made.draft.path[name], self._rng)
         return replace(made, draft=replace(made.draft, path={**made.draft.path, name: stranger}), taken={})
 
     def _spared_to_the_last(self, operation: Operation) -> bool:
-        return self.lockouts.spares(operation) or self._sparing.spares_to_the_last(operation)
+        last = self._sparing.spares_to_the_last(operation) or self._sparing.spares_accounts(operation)
+        return last or self.lockouts.spares(operation)
 
     def _spared(self, operation: Operation) -> bool:
         return self.lockouts.spares(operation) or self._sparing.spares(operation, self.sequencing.worked)

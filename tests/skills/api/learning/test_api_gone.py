@@ -259,7 +259,8 @@ def test_what_has_found_nothing_hardly_speaks_for_the_way_it_went() -> None:
     """Whatever it was asked with, it would have answered the same."""
     read = operation(CONTRACT, "GET /flow_runs/{id}")
     beliefs = []
-    for answer in ([], {"id": RUN}):
+    answers: tuple[Any, ...] = ([], {"id": RUN})
+    for answer in answers:
         with served(Flows()) as small, exploring(CONTRACT, small) as explorer:
             explorer.entities.take_in(exchange(operation(CONTRACT, "POST /flows"), 201, {"id": RUN}))
             (flow,) = explorer.entities.alive("/flows")

@@ -19,7 +19,6 @@ _KEPT_TRIES = 10.0  # of those in earlier runs: services change
 _STATUS_WORTH, _FAULT_WORTH = 0.7, 1.0
 FAILURE = 500  # some failure; one that several operations showed is told apart, by a number below zero
 _MOST_FAILURES = 20  # told apart
-_HOPED = {"elsewhere": 1.5}  # tries that failed, which a family is taken to have had: that is what it is made of
 _NEW_CAUSE = (1.0, 3.0)  # chance that one more failure of an operation that failed before has another cause
 
 
@@ -33,7 +32,6 @@ class Kinds:
         for at, family in enumerate(families.values()):
             self._member[named.index(family), at] = 1.0
         self._family = self._member.argmax(axis=0)
-        self._hoped = np.array([_HOPED.get(family.partition("@")[0], 0.0) for family in families.values()])
         self._rng = rng
         self._statuses: dict[int | None, int] = {}
         self._worth = np.zeros(MOST_STATUSES)
@@ -118,9 +116,7 @@ class Kinds:
         worth = self._worth[: counts.shape[-1]]
         fails = worth == _FAULT_WORTH
         prior = _EVERY_STATUS * np.where(fails, 1.0 / fails.sum(), worth > 0)
-        hoped = np.zeros(counts.shape[1:])
-        hoped[:, self._statuses[FAILURE]] = self._hoped
-        drawn = self._rng.standard_gamma(counts + others + families + prior + hoped + 1e-6)
+        drawn = self._rng.standard_gamma(counts + others + families + prior + 1e-6)
         return np.asarray(drawn / np.maximum(drawn.sum(axis=-1, keepdims=True), 1e-12))
 
 

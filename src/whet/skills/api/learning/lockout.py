@@ -1,4 +1,5 @@
-"""Noticing that we shut ourselves out: a write took our own rights away, and all that worked before is refused.
+"""Noticing that we shut ourselves out: a write took our own rights away, and all that worked before is refused, or
+fails: some services stumble over an account that is gone.
 
 What is left of such a run shows little. The next one leaves the write alone.
 """
@@ -11,6 +12,7 @@ from whet.skills.api.exchange import Exchange
 from whet.skills.api.learning.origins import READS
 
 _REFUSED = frozenset({401, 403})
+_FAILS = 500
 _ENDS = re.compile(
     r"/(?:log|sign)[-_]?(?:out|off)/?$|/(?:sessions?|tokens?|auth)/(?:revoke|end|invalidate)/?$", re.IGNORECASE
 )
@@ -56,7 +58,7 @@ class Lockouts:
             self._shut.pop(name, None)
             if exchange.operation.method not in READS:
                 self._last_write = exchange
-        elif name in self._let_in and exchange.draft.mutation is None and exchange.response.status in _REFUSED:
+        elif name in self._let_in and exchange.draft.mutation is None and _is_shut(exchange.response.status):
             self._shut.setdefault(name, (exchange.number, self._last_write))
             self._notice()
 
@@ -68,6 +70,10 @@ class Lockouts:
         let_in = sum(number > since for number in self._let_in.values())
         if len(self._shut) >= _SEVERAL and write is not None and 2 * let_in < len(self._shut):
             self.noticed = Lockout(write, since, len(self._shut))
+
+
+def _is_shut(status: int | None) -> bool:
+    return status in _REFUSED or (status is not None and status >= _FAILS)
 
 
 def ends_a_session(operation: Operation) -> bool:

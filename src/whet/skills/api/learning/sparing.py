@@ -1,6 +1,7 @@
 """What cannot be made again is deleted last: all that hangs on it would be out of reach for the rest of the run.
 
-A service that comes with one workspace, and no operation to make another, has lost it for good after one DELETE.
+A service that comes with one workspace, and no operation to make another, has lost it for good after one DELETE. And
+accounts that were there before are not written to: one of them may be our own, and lets nobody in under a new name.
 """
 
 import re
@@ -8,7 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 
 from whet.skills.api.contract.model import Json, Operation
 from whet.skills.api.contract.schemas import Schemas
+from whet.skills.api.exchange import Draft
 from whet.skills.api.learning.entities import Entities, Entity
+from whet.skills.api.learning.origins import READS, identities
 from whet.skills.api.learning.paths import collection_of, prefixes
 
 _PASSWORD = re.compile(r"passw|passphrase|pwd", re.IGNORECASE)
@@ -35,7 +38,7 @@ class Sparing:
     def spares(self, operation: Operation, worked: Callable[[Operation], bool]) -> bool:
         """Until the end: what was there before this run, and all of them where nobody makes such things."""
         if operation.method != "DELETE":
-            return False
+            return self.spares_accounts(operation)
         kind = collection_of(operation.path)
         if not operation.path.rstrip("/").endswith("}"):
             made_anew = any(map(worked, self._makers.get(kind, ())))
@@ -47,6 +50,31 @@ class Sparing:
         """An account that was there before may be our own: there is no way back."""
         kind = collection_of(operation.path)
         return kind in self._accounts and self.spares(operation, lambda _: False)
+
+    def spares_accounts(self, operation: Operation) -> bool:
+        """A write to an account, while all that live are to be left alone."""
+        named = self._account(operation)
+        alive = self._entities.alive(named[0]) if named else []
+        return bool(alive) and all(self._leaves_alone(operation.id, one) for one in alive)
+
+    def _leaves_alone(self, operation_id: str, entity: Entity) -> bool:
+        """Whether this is an account that was there before, or our own, and the operation writes to it."""
+        if operation_id.partition(" ")[0] in READS or entity.kind not in self._accounts:
+            return False
+        return self._entities.is_own(entity) or not self._entities.is_made(entity)
+
+    def account_named(self, draft: Draft) -> str | None:
+        """The part of a path by which it would write to such an account, however it came by its name."""
+        kind, name = self._account(draft.operation) or ("", "")
+        own, left = str(draft.path.get(name)), (one for one in self._entities.alive(kind))
+        alone = (one for one in left if self._leaves_alone(draft.operation.id, one))
+        known = any(own in map(str, (one.fields.get(field) for field in identities(kind))) for one in alone)
+        return name if known else None
+
+    def _account(self, operation: Operation) -> tuple[str, str] | None:
+        """The kind, and what the path calls it."""
+        named = ((collection_of(prefix), name) for prefix, name in prefixes(operation.path))
+        return next((one for one in named if one[0] in self._accounts), None)
 
     def _was_there(self, thing: Entity, name: str) -> bool:
         """It came of nothing that was made in this run."""
