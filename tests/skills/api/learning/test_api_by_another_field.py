@@ -51,7 +51,7 @@ def test_what_serves_the_others_is_doubted_where_it_never_worked(seed: int) -> N
             next(turns)
         list(islice(turns, 200))
         ended = by_id(explorer)
-    assert ended.get("GET /shelves/{shelf_id}", NEVER).belief < 0.3  # it may have taken the name at once
+    assert ended.get("GET /shelves/{shelf_id}", NEVER).belief < 0.35  # one refusal will do
     assert ended[count].belief >= began[count].belief
     assert ended.get(boxes, NEVER).tried <= began.get(boxes, NEVER).tried
 

@@ -86,6 +86,25 @@ class TestSources:
         assert chosen[-50:].count(Source.CONSTRAINED) > 44
         assert Source.EXAMPLE in chosen[:20]  # the prior tried it first
 
+    def test_where_all_is_accepted_values_come_from_several_sources_and_not_from_those_that_are_refused(self) -> None:
+        """The default of a switch is accepted, and so would be its other side: something may hide behind that."""
+        rng = random.Random(0)
+        sources = Sources(rng, Dependencies(rng, Entities(rng)))
+        slot, possible = Slot("POST /x", "body.on", STRING, True), (Source.EXAMPLE, Source.CONSTRAINED, Source.BOUNDARY)
+        for _ in range(40):
+            sources.tell("POST /x", {"body.on": Source.EXAMPLE}, 1.0)
+            sources.tell("POST /x", {"body.on": Source.BOUNDARY}, 0.0)
+        drawn = {}
+        for reached in (True, False):
+            picks = []
+            for _ in range(300):
+                sources.begin(reached)
+                picks.append(sources.choose(slot, possible))
+            drawn[reached] = [picks.count(one) for one in possible]
+        assert drawn[True][1] > 20
+        assert drawn[True][2] == 0
+        assert drawn[False][1] < 20  # as long as nothing has worked, what was accepted is what counts
+
     def test_a_slot_leans_on_others_of_its_kind(self) -> None:
         rng = random.Random(0)
         sources = Sources(rng, Dependencies(rng, Entities(rng)))

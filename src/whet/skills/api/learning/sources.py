@@ -25,6 +25,7 @@ _KNOWN_PATH: Prior = (9.0, 1.0)  # an id the service gave is nearly always bette
 _MADE_UP_PATH: Prior = (0.5, 2.0)
 _ALL_KNOWN = 0.5
 _EXAMPLES_TOGETHER = 0.2
+_VARIED, _FINE = 0.25, 0.5  # of the values of what has worked, how many come from any source that is mostly accepted
 _FEW = 0.06  # chance to add an optional value to a request that has not worked yet; most need only what is required
 _MORE = 0.4
 _MOST = 0.8
@@ -49,7 +50,7 @@ class Sources:
         self.paths: Beliefs[tuple[str, bool]] = Beliefs(rng)
         self._made_up: bool | None = None
         self._all_known: bool | None = None
-        self._all_examples = False
+        self._all_examples = self._reached = False
         self.namesakes: Beliefs[tuple[str, str]] = Beliefs(rng)
         self._kinds: dict[tuple[str, str], tuple[str, str]] = {}
         self._created: set[str] = set()  # PUT operations that made a thing under a name of our own
@@ -65,12 +66,18 @@ class Sources:
             return self._rng.choice(list(possible))
         if self._all_examples and Source.EXAMPLE in possible:
             return Source.EXAMPLE
-        return max(possible, key=lambda source: self._draw(slot, source))
+        fine = [one for one in possible if self._is_fine(slot, one)] if self._varies() else []
+        return self._rng.choice(fine) if fine else max(possible, key=lambda source: self._draw(slot, source))
+
+    def _varies(self) -> bool:
+        """Where all that is given is accepted, what was given first would be given for ever."""
+        return self._reached and self._rng.random() < _VARIED
 
     def begin(self, reached: bool = True) -> None:
         """A new request: its path is chosen anew. While its operation has not worked, now and then all examples are
         taken at once: a name and a password belong together."""
         self._made_up = self._all_known = None
+        self._reached = reached
         self._all_examples = not reached and self._rng.random() < _EXAMPLES_TOGETHER
 
     def _is_all_known(self) -> bool:
@@ -126,10 +133,14 @@ class Sources:
             self.namesakes.tell(_namesake(place), success, 0.5 * weight)
 
     def _draw(self, slot: Slot, source: Source) -> float:
+        return self.own.draw((slot.operation, slot.place, source), self._leaning(slot, source))
+
+    def _is_fine(self, slot: Slot, source: Source) -> bool:
+        return self.own.mean((slot.operation, slot.place, source), self._leaning(slot, source)) >= _FINE
+
+    def _leaning(self, slot: Slot, source: Source) -> Prior:
         prior = self.shared.lean((self._group(slot), self._kind_of(slot), source), self._prior(slot, source))
-        if source is self.preferred:
-            prior = prior[0] + _PREFERENCE, prior[1]
-        return self.own.draw((slot.operation, slot.place, source), prior)
+        return (prior[0] + _PREFERENCE, prior[1]) if source is self.preferred else prior
 
     def _prior(self, slot: Slot, source: Source) -> Prior:
         if source is not Source.OBSERVED:

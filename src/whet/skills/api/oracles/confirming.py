@@ -21,6 +21,7 @@ from whet.skills.api.oracles.breaches import sentence
 from whet.skills.api.oracles.keeping import Keeping
 from whet.skills.api.oracles.minimising import shortened, without_parts
 from whet.skills.api.oracles.replaying import GONE, SEMANTIC, Ended, Purse, Replay, Send, Spent, needed, other_writes
+from whet.skills.api.oracles.resting import nouns
 from whet.skills.api.oracles.semantics import Semantics
 from whet.skills.api.oracles.symptoms import REFUSALS, Symptoms
 
@@ -43,6 +44,7 @@ class Confirming:
         self._contract, self._schemas = contract, schemas
         self._symptoms = Symptoms(contract, schemas)
         self._keeping = Keeping(schemas)
+        self._nouns = nouns(contract)
 
     def confirm(
         self,
@@ -85,7 +87,7 @@ class Confirming:
         if suspicion.kind is Kind.CRASH and not deadly:
             return None
         purse = Purse(send, min(requests, FOR_SILENCE) if suspicion.kind is Kind.TIMEOUT else requests)
-        return Replay(self._schemas, _in_order(steps), purse)
+        return Replay(self._schemas, _in_order(steps), purse, self._nouns)
 
     def _shown(self, suspicion: Suspicion, replay: Replay) -> _Shown | None:
         """By a story that makes what it needs itself; else by one that rests on what happens to be there now."""

@@ -11,6 +11,7 @@ from whet.skills.api.contract.schemas import Schemas
 from whet.skills.api.exchange import NO_BODY, Draft, Exchange
 from whet.skills.api.faults import Kind
 from whet.skills.api.oracles.flows import flows, rebound, told_texts
+from whet.skills.api.oracles.resting import Noun, named
 from whet.skills.api.oracles.slots import Place, enumerated, placed, schema_at, slots
 from whet.skills.api.renaming import other_name
 
@@ -112,8 +113,9 @@ def _path(exchange: Exchange) -> str:
 class Replay:
     """Plays some of the steps again; `steps` are the exchanges as they were the first time."""
 
-    def __init__(self, schemas: Schemas, steps: Sequence[Exchange], purse: Purse) -> None:
-        self._schemas = schemas
+    def __init__(self, schemas: Schemas, steps: Sequence[Exchange], purse: Purse, known: Collection[Noun] = ()) -> None:
+        """`known`: what the things of the service are called."""
+        self._schemas, self._known = schemas, known
         self.steps = steps
         self._purse = purse
         self._flows = [flows(steps, number) for number in range(len(steps))]
@@ -153,9 +155,9 @@ class Replay:
 
     def rests(self, number: int) -> bool:
         """Whether a step's path names a thing that no step made: one that was there, or its name in other letters; or
-        whether it worked by a version that no step told."""
+        whether it worked by a reference or a version that no step told."""
         draft, bound = self.steps[number].draft, {flow.place for flow in self._flows[number]}
-        if self.steps[number].ok and any(place not in bound for place in _versions(draft)):
+        if self.steps[number].ok and any(place not in bound for place in named(draft, self._known)):
             return True
         texts = [
             str(value)
@@ -185,11 +187,6 @@ class Replay:
             fresh = renamed(self._schemas, draft, f"{exchange.number}")
             exchange = exchange if fresh is draft else self._purse.send(fresh)
         return exchange
-
-
-def _versions(draft: Draft) -> list[Place]:
-    """Where it says which version is meant; `*` is any."""
-    return [("header", name) for name, value in draft.headers.items() if name.lower() == "if-match" and value != "*"]
 
 
 def _plain(draft: Draft) -> Draft:
