@@ -94,16 +94,11 @@ class TestSources:
         for _ in range(40):
             sources.tell("POST /x", {"body.on": Source.EXAMPLE}, 1.0)
             sources.tell("POST /x", {"body.on": Source.BOUNDARY}, 0.0)
-        drawn = {}
-        for reached in (True, False):
-            picks = []
-            for _ in range(300):
-                sources.begin(reached)
-                picks.append(sources.choose(slot, possible))
-            drawn[reached] = [picks.count(one) for one in possible]
-        assert drawn[True][1] > 20
-        assert drawn[True][2] == 0
-        assert drawn[False][1] < 20  # as long as nothing has worked, what was accepted is what counts
+        picks = [sources.again(slot, possible, Source.EXAMPLE) for _ in range(300)]
+        drawn = [picks.count(one) for one in possible]
+        assert drawn[0] > drawn[1] > 20
+        assert drawn[2] == 0
+        assert [sources.again(slot, possible, Source.BOUNDARY) for _ in range(50)].count(Source.BOUNDARY) > 25
 
     def test_a_slot_leans_on_others_of_its_kind(self) -> None:
         rng = random.Random(0)

@@ -201,7 +201,7 @@ class Drafting:
         recipe = self._recipe.get(slot.place) if self._recipe else None
         literal = recipe is not Source.OBSERVED and Source.OBSERVED in possible and self._sources.refers(slot)
         if recipe is not None and recipe in possible and not (literal and self._rng.random() < _ALIVE):
-            return recipe
+            return self._sources.again(slot, possible, recipe)
         return self._sources.choose(slot, possible)
 
     def slot(self, operation: Operation, place: str) -> Slot | None:

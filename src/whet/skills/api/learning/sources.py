@@ -50,7 +50,7 @@ class Sources:
         self.paths: Beliefs[tuple[str, bool]] = Beliefs(rng)
         self._made_up: bool | None = None
         self._all_known: bool | None = None
-        self._all_examples = self._reached = False
+        self._all_examples = False
         self.namesakes: Beliefs[tuple[str, str]] = Beliefs(rng)
         self._kinds: dict[tuple[str, str], tuple[str, str]] = {}
         self._created: set[str] = set()  # PUT operations that made a thing under a name of our own
@@ -66,18 +66,19 @@ class Sources:
             return self._rng.choice(list(possible))
         if self._all_examples and Source.EXAMPLE in possible:
             return Source.EXAMPLE
-        fine = [one for one in possible if self._is_fine(slot, one)] if self._varies() else []
-        return self._rng.choice(fine) if fine else max(possible, key=lambda source: self._draw(slot, source))
+        return max(possible, key=lambda source: self._draw(slot, source))
 
-    def _varies(self) -> bool:
-        """Where all that is given is accepted, what was given first would be given for ever."""
-        return self._reached and self._rng.random() < _VARIED
+    def again(self, slot: Slot, possible: Sequence[Source], before: Source) -> Source:
+        """The source that worked before; now and then another that is mostly accepted. Where all that is given is
+        accepted, what was given first would be given for ever."""
+        varies = self._learn and slot.where != "path" and self._rng.random() < _VARIED
+        fine = [one for one in possible if self._is_fine(slot, one)] if varies else []
+        return self._rng.choice(fine) if fine else before
 
     def begin(self, reached: bool = True) -> None:
         """A new request: its path is chosen anew. While its operation has not worked, now and then all examples are
         taken at once: a name and a password belong together."""
         self._made_up = self._all_known = None
-        self._reached = reached
         self._all_examples = not reached and self._rng.random() < _EXAMPLES_TOGETHER
 
     def _is_all_known(self) -> bool:
