@@ -295,10 +295,9 @@ class Explorer:
         self._surveyed[operation.id] = {(place.where, place.name) for place in places}
         kinds = {kind for draft in drafts for kind in self.mutating.possible(draft)}
         self.sequencing.limit(operation, kinds)
-        for kind in (
-            one for one in kinds if one.startswith(ELSEWHERE)
-        ):  # it knows itself what it tried in earlier runs
-            self.sequencing.open(operation, kind)
+        for kind in kinds:
+            if kind.startswith(ELSEWHERE):  # it knows itself what was tried in earlier runs
+                self.sequencing.open(operation, kind)
 
     def _probe(self) -> Seen:
         self._spent_on_probes += 1

@@ -44,7 +44,11 @@ def test_what_does_no_harm_anywhere_else_is_let_go_and_what_fails_more_often_com
     assert [one["value"] for one in failing.kept()] == ["bad"]
 
 
-def test_true_is_not_one_and_what_cannot_be_kept_is_not() -> None:
+def test_true_is_not_one_what_is_no_number_is_itself_and_what_cannot_be_kept_is_not() -> None:
+    failing = Failing()
+    assert failing.tell("GET /a", NOTE, float("nan"), failed=True)
+    assert not failing.tell("GET /a", NOTE, float("nan"), failed=True)
+    assert failing.value("GET /a", NOTE) is NOTHING
     failing = Failing()
     assert failing.tell("GET /a", ORDER, 1, failed=True)
     assert failing.tell("GET /a", ORDER, True, failed=True)

@@ -4,6 +4,7 @@ import json
 import math
 import os
 import re
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -93,8 +94,7 @@ def _json(text: bytes, name: str, notes: Notes) -> Json:
     def made(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         found = dict(pairs)
         if len(found) < len(pairs):
-            names = [key for key, _ in pairs]
-            twice(next(key for place, key in enumerate(names) if key in names[:place]))
+            twice(Counter(key for key, _ in pairs).most_common(1)[0][0])
         return found
 
     try:

@@ -19,7 +19,7 @@ _HERE = frozenset({"$ref", *_SEVERAL, *_ONE, "dependentSchemas"})  # what is hel
 
 
 def bound(schemas: dict[str, Schema], notes: Notes) -> None:
-    """Cuts, in place and with a note, what leads to more ways than can be gone, too deep, or back to itself."""
+    """Cuts, in place and with a note, what leads to more ways than can be gone, or too deep."""
     _Bounding(schemas, notes).all()
 
 

@@ -28,50 +28,50 @@ class Value:
 
 
 class Failing:
-    """By part of the request and name: `order` of a query, `If-Match` of a header."""
+    """By part of the request and name (`order` of a query, `If-Match` of a header), and by what is written: true is
+    not 1, and what is not a number is itself."""
 
     def __init__(self) -> None:
-        self._known: dict[tuple[str, str], list[Value]] = {}
+        self._known: dict[tuple[str, str], dict[str, Value]] = {}
 
     def value(self, operation: str, place: Place) -> Json | Absent:
         """The most promising one that this operation has not been sent there."""
-        known = [one for one in self._known.get(_key(place), ()) if operation not in one.tried]
+        known = [one for one in self._known.get(_key(place), {}).values() if operation not in one.tried]
         return max(known, key=lambda one: one.promise).value if known else NOTHING
 
     def tell(self, operation: str, place: Place, value: Json, failed: bool) -> bool:
         """What came of sending it; whether it is new that it fails."""
-        values = self._known.get(_key(place), [])
-        known = next((one for one in values if _same(one.value, value)), None)
+        values, text = self._known.get(_key(place), {}), _text(value)
+        known = values.get(text)
         if known is None:
-            return failed and self._learn(operation, place, value)
+            return failed and self._learn(_key(place), text, Value(value, {operation}))
         known.tried.add(operation)
         known.failed += failed
         known.held += not failed
         if known.held - known.failed >= _PATIENCE:
-            values.remove(known)
+            del values[text]
         return False
 
-    def _learn(self, operation: str, place: Place, value: Json) -> bool:
-        full = _key(place) not in self._known and len(self._known) >= _MOST_NAMES
-        values = [] if full or not _is_kept(value) else self._known.setdefault(_key(place), [])
-        if full or not _is_kept(value) or len(values) >= _MOST_VALUES:
+    def _learn(self, key: tuple[str, str], text: str, value: Value) -> bool:
+        if not 0 < len(text) <= _LONGEST or (key not in self._known and len(self._known) >= _MOST_NAMES):
             return False
-        values.append(Value(value, {operation}))
-        return True
+        values = self._known.setdefault(key, {})
+        if len(values) < _MOST_VALUES:
+            values[text] = value
+        return text in values
 
     def kept(self) -> list[dict[str, Any]]:
         return [
             {"part": part, "name": name, "value": one.value, "tried": sorted(one.tried), "failed": one.failed,
              "held": one.held}
             for (part, name), values in self._known.items()
-            for one in values
+            for one in values.values()
         ]  # fmt: skip
 
     def restore(self, kept: Iterable[Mapping[str, Any]]) -> None:
         for one in kept:
-            values = self._known.setdefault((one["part"], one["name"]), [])
-            if len(values) < _MOST_VALUES:
-                values.append(Value(one["value"], set(one["tried"]), one["failed"], one["held"]))
+            value = Value(one["value"], set(one["tried"]), one["failed"], one["held"])
+            self._learn((one["part"], one["name"]), _text(one["value"]), value)
 
 
 def merge_failing(kept: Iterable[Mapping[str, Any]], mine: Iterable[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -90,12 +90,9 @@ def _key(place: Place) -> tuple[str, str]:
     return place.where, place.name
 
 
-def _same(one: Json, other: Json) -> bool:
-    return type(one) is type(other) and bool(one == other)
-
-
-def _is_kept(value: Json) -> bool:
+def _text(value: Json) -> str:
+    """Nothing for what JSON cannot say."""
     try:
-        return len(json.dumps(value)) <= _LONGEST
+        return json.dumps(value, sort_keys=True)
     except (TypeError, ValueError, RecursionError):
-        return False
+        return ""
