@@ -3,6 +3,7 @@
 import random
 from dataclasses import replace
 
+import pytest
 from tests.skills.api.small_service import contract, does, operation, record, told
 
 from whet.skills.api.contract.schemas import Schemas
@@ -102,15 +103,21 @@ def test_something_worse_is_not_taken_where_the_right_thing_can_be_made() -> Non
     assert maker_of(known) == "POST /customers"
 
 
-def test_a_search_that_finds_nothing_is_not_asked_for_ever() -> None:
+@pytest.mark.parametrize("left", ["alive", "doubtful"])
+def test_a_search_that_finds_nothing_is_not_asked_for_ever(left: str) -> None:
+    """Nor where it found something before, which is doubted since."""
     known = customer(3)
-    known.alive("/customers")[0].alive = False
+    setattr(known.alive("/customers")[0], left, left == "doubtful")
     rng = random.Random(2)
     dependencies = Dependencies(rng, known)
     drafting = Drafting(Schemas(SHOP), rng, known, dependencies, Sources(rng, dependencies))
     supply = Supply(SHOP.operations, known, dependencies, drafting)
     drafting.remember(Made(drafting.new(CUSTOMERS).draft), ok=True)
     assert supply.maker(drafting.new(ORDERS)) is CUSTOMERS
-    for _ in range(5):
-        supply.tell(told(CUSTOMERS, 200, []))
+    for number in range(20, 25):
+        supply.tell(told(CUSTOMERS, 200, [], number=number))
     assert supply.maker(drafting.new(ORDERS)) is None
+    known.take_in(told(CUSTOMERS, 201, {"id": "customer-1"}, number=25))
+    supply.tell(told(CUSTOMERS, 201, {"id": "customer-1"}, number=25))
+    known.doubt(known.alive("/customers")[-1])
+    assert supply.maker(drafting.new(ORDERS)) is CUSTOMERS  # it does make something

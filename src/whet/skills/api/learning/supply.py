@@ -37,9 +37,10 @@ class Supply:
         return next((one for one in able if self._patient(one.id)), None)
 
     def tell(self, exchange: Exchange) -> None:
-        """A search that works and finds nothing has made nothing."""
+        """A search that works and finds nothing has made nothing, whatever it found before."""
         operation = exchange.operation
-        made = exchange.ok and self._entities.lives(collection_of(operation.path))
+        young = self._entities.youngest(collection_of(operation.path), 1)
+        made = exchange.ok and any(one.story[-1].number == exchange.number for one in young if one.story)
         self._failed[operation.id] = 0 if made else self._failed.get(operation.id, 0) + 1
         self._now = exchange.number
         self._failed_at[operation.id] = exchange.number
