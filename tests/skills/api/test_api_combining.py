@@ -54,7 +54,7 @@ def test_counts_add_up_and_the_order_makes_no_difference(
 
 
 def test_values_that_failed_in_either_run_are_kept() -> None:
-    one = {"part": "query", "name": "q", "value": "a", "tried": ["GET /a"], "failed": 1, "held": 0}
+    one = {"part": "query", "name": "q", "value": "a", "family": "texts", "tried": ["GET /a"], "failed": 1, "held": 0}
     mine, theirs = Knowledge(failing=[one]), Knowledge(failing=[{**one, "value": "b"}])
     assert [value["value"] for value in combined(theirs, Knowledge(), mine).failing] == ["a", "b"]
 

@@ -220,13 +220,21 @@ class Explorer:
         self._spread(made, seen.exchange)
         return seen
 
+    def _family(self, draft: Draft) -> str:
+        """Of the mutation; of a value that failed elsewhere, the family that found it: it is the same way to fail."""
+        own = self._families.get(draft.mutation or "", "")
+        if not (draft.mutation or "").startswith(ELSEWHERE):
+            return own
+        found = (self.failing.family(place, at(draft, place)) for place in self.mutating.places(draft))
+        return next(filter(None, found), own)
+
     def _spread(self, made: Made, exchange: Exchange) -> None:
         """What made this operation fail is soon tried wherever a value of that name is taken."""
         place, operation = made.changed, exchange.operation.id
         if place is None or operation not in self.drafting.worked:
             return
         failed = (exchange.response.status or 0) >= 500 and exchange.response.status not in _NO_FAILURES
-        if not self.failing.tell(operation, place, at(made.draft, place), failed):
+        if not self.failing.tell(operation, place, at(made.draft, place), failed, self._family(made.draft)):
             return
         for other in (one for one in self.sequencing.operations if one.id != operation):
             if (place.where, place.name) in self._surveyed.get(other.id, ()):
@@ -319,7 +327,7 @@ class Explorer:
         status = exchange.response.status
         signature = error_signature(exchange) if status is not None and status >= 400 else None
         causes = tuple(one.cause for one in suspicions if one.kind in _PAYING)
-        news = self.novelty.news(exchange, signature, causes, self._families.get(exchange.draft.mutation or "", ""))
+        news = self.novelty.news(exchange, signature, causes, self._family(exchange.draft))
         story = self.entities.history(exchange.draft, used) if suspicions else self.entities.story(used)
         self._blaze(exchange, story, sources, suspicions, news.by)
         self._take_in(exchange, used)

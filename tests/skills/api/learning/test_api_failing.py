@@ -1,6 +1,7 @@
 """What made one operation fail is sent to those that take a value of the same name, and known in the next run."""
 
 import json
+from itertools import islice
 from typing import Any
 
 from hypothesis import given
@@ -103,11 +104,8 @@ def explored(explorer: Explorer, turns: int) -> list[str]:
 def known(learned: Learned = EVERYTHING) -> tuple[Explorer, list[str]]:
     """A second run, whose first saw /a fail."""
     with served(fragile) as small, exploring(LISTS, small, 1, learned) as explorer:
-        before = memory.Knowledge(
-            failing=[
-                {"part": "query", "name": "order", "value": "-\u00e9?", "tried": ["GET /a"], "failed": 1, "held": 0}
-            ]
-        )
+        kept = {"part": "query", "name": "order", "value": "-\u00e9?", "family": "texts", "tried": ["GET /a"]}
+        before = memory.Knowledge(failing=[{**kept, "failed": 1, "held": 0}])
         memory.teach(explorer, before, LISTS)
         return explorer, explored(explorer, 120)
 
@@ -137,6 +135,19 @@ def test_what_fails_in_this_run_is_soon_sent_to_the_others() -> None:
                 failed.append((one.number, one.operation.path, one.draft.mutation))
     assert failed[-1][0] - failed[0][0] < 40
     assert sum(mutation == "failed-elsewhere@query" for _, _, mutation in failed) >= 3
+
+
+def test_a_value_that_failed_elsewhere_is_the_way_to_fail_that_it_was_there() -> None:
+    """Where all failures say the same, what brought them about tells two apart; that is not where it came from."""
+
+    def broken(heard: Heard) -> Answer:
+        return (500, {"error": "Internal Server Error"}) if heard.query.get("order") == ["-\u00e9?"] else (200, [])
+
+    with served(broken) as small, exploring(LISTS, small, 1) as explorer:
+        explorer.failing.tell("GET /a", ORDER, "-\u00e9?", failed=True, family="texts")
+        failed = [one for one in islice(explorer.turns(), 150) if one.exchange.response.status == 500]
+    sent = [one.news.by for one in failed if (one.exchange.draft.mutation or "").startswith("failed-elsewhere")]
+    assert set(sent[1:]) == {"texts"}  # the first may be about itself
 
 
 def test_an_operation_that_always_fails_tells_nothing_about_values() -> None:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from whet.skills.api.contract.model import Json
@@ -18,6 +18,7 @@ _PATIENCE = 4  # operations that take it without failing, after which a value is
 @dataclass(slots=True)
 class Value:
     value: Json
+    family: str  # of the mutation that found it
     tried: set[str] = field(default_factory=set)  # operations
     failed: int = 1
     held: int = 0  # times that it did no harm
@@ -39,12 +40,17 @@ class Failing:
         known = [one for one in self._known.get(_key(place), {}).values() if operation not in one.tried]
         return max(known, key=lambda one: one.promise).value if known else NOTHING
 
-    def tell(self, operation: str, place: Place, value: Json, failed: bool) -> bool:
+    def family(self, place: Place, value: Json) -> str:
+        """Of the mutation that first put this value in such a place."""
+        known = self._known.get(_key(place), {}).get(_text(value))
+        return known.family if known else ""
+
+    def tell(self, operation: str, place: Place, value: Json, failed: bool, family: str = "") -> bool:
         """What came of sending it; whether it is new that it fails."""
         values, text = self._known.get(_key(place), {}), _text(value)
         known = values.get(text)
         if known is None:
-            return failed and self._learn(_key(place), text, Value(value, {operation}))
+            return failed and self._learn(_key(place), text, Value(value, family, {operation}))
         known.tried.add(operation)
         known.failed += failed
         known.held += not failed
@@ -61,16 +67,12 @@ class Failing:
         return text in values
 
     def kept(self) -> list[dict[str, Any]]:
-        return [
-            {"part": part, "name": name, "value": one.value, "tried": sorted(one.tried), "failed": one.failed,
-             "held": one.held}
-            for (part, name), values in self._known.items()
-            for one in values.values()
-        ]  # fmt: skip
+        known = [(part, name, one) for (part, name), values in self._known.items() for one in values.values()]
+        return [{"part": part, "name": name, **asdict(one), "tried": sorted(one.tried)} for part, name, one in known]
 
     def restore(self, kept: Iterable[Mapping[str, Any]]) -> None:
         for one in kept:
-            value = Value(one["value"], set(one["tried"]), one["failed"], one["held"])
+            value = Value(one["value"], one["family"], set(one["tried"]), one["failed"], one["held"])
             self._learn((one["part"], one["name"]), _text(one["value"]), value)
 
 
@@ -80,7 +82,7 @@ def merge_failing(kept: Iterable[Mapping[str, Any]], mine: Iterable[Mapping[str,
     for one in (*kept, *mine):
         name = json.dumps([one["part"], one["name"], one["value"]], sort_keys=True)
         other = found.get(name, one)
-        larger = {count: max(one[count], other[count]) for count in ("failed", "held")}
+        larger = {count: max(one[count], other[count]) for count in ("failed", "held", "family")}
         found[name] = {**one, "tried": sorted({*one["tried"], *other["tried"]}), **larger}
     best = sorted(found, key=lambda name: (found[name]["held"] - found[name]["failed"], name))
     return [found[name] for name in best[: _MOST_NAMES * _MOST_VALUES]]
