@@ -57,7 +57,7 @@ class _Bounding:
     def _cut(self, name: str) -> int:
         kept: dict[str, Any] = {key: value for key, value in self._schemas[name].items() if key not in _HERE}
         self._schemas[name] = kept
-        self._notes.add(f"schema {name}: its alternatives lead to too many others and were left out.")
+        self._notes.add(f"schema {name}: it leads to too many other schemas; that part of it was left out.")
         return 1
 
 
